@@ -1,0 +1,2 @@
+//! MPI semantics in safe Rust.
+#![forbid(unsafe_code)]
