@@ -1,2 +1,4 @@
 //! MPI semantics in safe Rust.
 #![forbid(unsafe_code)]
+
+pub mod error;
