@@ -2,4 +2,11 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+pub mod error;
+pub mod job;
 pub mod memory;
+pub mod process;
+pub mod ring;
+pub mod shared_memory;
+pub mod sync;
+pub mod wait;
