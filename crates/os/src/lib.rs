@@ -3,6 +3,7 @@
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
 pub mod error;
+pub mod file;
 pub mod job;
 pub mod memory;
 pub mod process;
