@@ -17,7 +17,7 @@
 #![allow(non_camel_case_types)]
 
 pub mod constants;
-
+pub mod predefined;
 pub mod types;
 
 pub use constants::*;
