@@ -30,7 +30,17 @@ pub const MPI_COMM_NULL_COPY_FN: usize = 0;
 pub const MPI_COMM_DUP_FN: usize = 1;
 pub const MPI_COMM_NULL_DELETE_FN: usize = 0;
 
-// The same under their deprecated names, for MPI_Keyval_create.
+// Attribute callbacks that MPI defines for datatypes.
+pub const MPI_TYPE_NULL_COPY_FN: usize = 0;
+pub const MPI_TYPE_DUP_FN: usize = 1;
+pub const MPI_TYPE_NULL_DELETE_FN: usize = 0;
+
+// Attribute callbacks that MPI defines for windows.
+pub const MPI_WIN_NULL_COPY_FN: usize = 0;
+pub const MPI_WIN_DUP_FN: usize = 1;
+pub const MPI_WIN_NULL_DELETE_FN: usize = 0;
+
+// Those of communicators under their deprecated names, for MPI_Keyval_create.
 pub const MPI_NULL_COPY_FN: usize = 0;
 pub const MPI_DUP_FN: usize = 1;
 pub const MPI_NULL_DELETE_FN: usize = 0;

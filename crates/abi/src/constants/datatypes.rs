@@ -126,8 +126,3 @@ pub const MPI_DISTRIBUTE_NONE: c_int = 16;
 pub const MPI_DISTRIBUTE_BLOCK: c_int = 17;
 pub const MPI_DISTRIBUTE_CYCLIC: c_int = 18;
 pub const MPI_DISTRIBUTE_DFLT_DARG: c_int = 19;
-
-// Attribute callbacks that MPI defines for datatypes.
-pub const MPI_TYPE_NULL_COPY_FN: usize = 0;
-pub const MPI_TYPE_DUP_FN: usize = 1;
-pub const MPI_TYPE_NULL_DELETE_FN: usize = 0;

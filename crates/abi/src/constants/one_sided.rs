@@ -31,8 +31,3 @@ pub const MPI_WIN_DISP_UNIT: c_int = 602;
 pub const MPI_WIN_SIZE: c_int = 603;
 pub const MPI_WIN_CREATE_FLAVOR: c_int = 604;
 pub const MPI_WIN_MODEL: c_int = 605;
-
-// Attribute callbacks that MPI defines for windows.
-pub const MPI_WIN_NULL_COPY_FN: usize = 0;
-pub const MPI_WIN_DUP_FN: usize = 1;
-pub const MPI_WIN_NULL_DELETE_FN: usize = 0;
