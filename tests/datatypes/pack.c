@@ -53,17 +53,19 @@ static void as_message(void)
     CHECK(back[0] == left && back[2] == 3);
 }
 
-/* external32 is big-endian IEEE with fixed sizes, whatever machine this is. */
+/* external32 is big-endian IEEE with fixed sizes, whatever machine this is; a long has four bytes there. */
 static void external_bytes(void)
 {
     static const unsigned char expected[] = {0x12, 0x34, 0x56, 0x78, 0x01, 0x02, 0x40, 0x04, 0, 0, 0, 0, 0, 0,
-                                             'x',  0,    0,    0,    0,    0,    0,    0,    9};
+                                             'x',  0,    0,    0,    9,    0,    0,    0,    0,
+                                             0,    0,    0,    9};
     unsigned char buffer[64];
     int number = 0x12345678, number_back = 0;
     short small = 0x0102, small_back = 0;
     double value = 2.5, value_back = 0;
     char letter = 'x', letter_back = 0;
-    long wide = 9, wide_back = 0;
+    long narrow = 9, narrow_back = 0;
+    long long wide = 9, wide_back = 0;
     Extent position = 0, bytes;
 #ifdef LARGE_COUNT
     MPI_Count total = sizeof buffer;
@@ -74,18 +76,21 @@ static void external_bytes(void)
     OK(MPI_Pack_external("external32", &small, 1, MPI_SHORT, buffer, total, &position));
     OK(MPI_Pack_external("external32", &value, 1, MPI_DOUBLE, buffer, total, &position));
     OK(MPI_Pack_external("external32", &letter, 1, MPI_CHAR, buffer, total, &position));
-    OK(MPI_Pack_external("external32", &wide, 1, MPI_LONG, buffer, total, &position));
+    OK(MPI_Pack_external("external32", &narrow, 1, MPI_LONG, buffer, total, &position));
+    OK(MPI_Pack_external("external32", &wide, 1, MPI_LONG_LONG, buffer, total, &position));
     CHECK_EQ(position, sizeof expected);
     CHECK(memcmp(buffer, expected, sizeof expected) == 0);
     OK(MPI_Pack_external_size("external32", 3, MPI_LONG, &bytes));
-    CHECK_EQ(bytes, 24);
+    CHECK_EQ(bytes, 12);
     position = 0;
     OK(MPI_Unpack_external("external32", buffer, total, &position, &number_back, 1, MPI_INT));
     OK(MPI_Unpack_external("external32", buffer, total, &position, &small_back, 1, MPI_SHORT));
     OK(MPI_Unpack_external("external32", buffer, total, &position, &value_back, 1, MPI_DOUBLE));
     OK(MPI_Unpack_external("external32", buffer, total, &position, &letter_back, 1, MPI_CHAR));
-    OK(MPI_Unpack_external("external32", buffer, total, &position, &wide_back, 1, MPI_LONG));
-    CHECK(number_back == number && small_back == small && value_back == value && letter_back == 'x' && wide_back == 9);
+    OK(MPI_Unpack_external("external32", buffer, total, &position, &narrow_back, 1, MPI_LONG));
+    OK(MPI_Unpack_external("external32", buffer, total, &position, &wide_back, 1, MPI_LONG_LONG));
+    CHECK(number_back == number && small_back == small && value_back == value && letter_back == 'x');
+    CHECK(narrow_back == 9 && wide_back == 9);
 }
 
 static void external_derived(void)
