@@ -12,12 +12,13 @@ pub mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::Inbox;
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 use postrider_os::wait::OwnBell;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use wire::Header;
 
 /// The transport between this process and the others of its host.
@@ -83,7 +84,7 @@ pub enum Waiter {
     /// A futex in the job segment.
     Doorbell(Arc<Job>, u32),
     /// The inbox's directory.
-    Inbox(Arc<Inbox>),
+    Inbox(Arc<Inbox>, Arc<Job>),
     /// The simulated network.
     Simulated(simulated::Bell),
 }
@@ -104,7 +105,7 @@ impl Waiter {
         match self {
             Self::Alone(bell) => Ticket::Futex(bell.doorbell().prepare()),
             Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare()),
-            Self::Inbox(_) | Self::Simulated(_) => Ticket::Kept,
+            Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
         }
     }
 
@@ -113,7 +114,7 @@ impl Waiter {
         match self {
             Self::Alone(bell) => bell.doorbell().stay_awake(),
             Self::Doorbell(job, rank) => job.doorbell(*rank).stay_awake(),
-            Self::Inbox(_) | Self::Simulated(_) => {}
+            Self::Inbox(..) | Self::Simulated(_) => {}
         }
     }
 
@@ -122,9 +123,22 @@ impl Waiter {
         match (self, ticket) {
             (Self::Alone(bell), Ticket::Futex(ticket)) => bell.doorbell().sleep(ticket, Some(limit)),
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => job.doorbell(*rank).sleep(ticket, Some(limit)),
-            (Self::Inbox(inbox), _) => inbox.sleep(limit),
+            (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
             (Self::Simulated(bell), _) => bell.sleep(limit),
             (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => {}
+        }
+    }
+
+    /// Makes sure that waiting still makes sense.
+    ///
+    /// # Errors
+    /// When the launcher is gone: then nobody ends this job but its ranks.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Doorbell(job, _) | Self::Inbox(_, job) if !job.launcher_runs() => {
+                Err(Error::new(MPI_ERR_OTHER, "the launcher, postrider run, is gone; this rank ends with it"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -133,7 +147,7 @@ impl Waiter {
         match self {
             Self::Alone(bell) => bell.doorbell().ring(),
             Self::Doorbell(job, rank) => job.doorbell(*rank).ring(),
-            Self::Inbox(inbox) => inbox.wake(),
+            Self::Inbox(inbox, _) => inbox.wake(),
             Self::Simulated(bell) => bell.ring(),
         }
     }
@@ -193,7 +207,7 @@ impl Transport {
     pub fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
         match self {
             Self::SharedMemory(transport) => transport.fetch(peer, address, into, bytes),
-            Self::Simulated(transport) => transport.fetch(peer, address, into, bytes),
+            Self::Simulated(transport) => transport.fetch(address, into, bytes),
             Self::Alone | Self::File(_) => false,
         }
     }
