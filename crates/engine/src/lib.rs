@@ -1,4 +1,6 @@
 //! MPI semantics in safe Rust.
 #![forbid(unsafe_code)]
 
+pub mod collectives;
+pub mod communicators;
 pub mod error;

@@ -1,0 +1,1 @@
+//! Groups, contexts, communicators and caching (MPI 5.0, chapter 7).
