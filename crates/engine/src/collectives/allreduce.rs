@@ -39,7 +39,7 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
             if folded.worker().is_some() {
                 held.settle(&mut schedule, whole, output);
             }
-            folded.unfold(&mut schedule, output.span(whole));
+            folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
         }
         Algorithm::RecursiveHalving => {
             let folded = Folded::new(place);
@@ -49,7 +49,7 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
                 held.settle(&mut schedule, folded.segment(worker, folded.levels(), reduction.count), output);
             }
             folded.gather_segments(&mut schedule, output, reduction.count);
-            folded.unfold(&mut schedule, output.span(whole));
+            folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
         }
         Algorithm::Ring => ring(&mut schedule, place, &reduction),
         Algorithm::Tree => {

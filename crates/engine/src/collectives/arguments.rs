@@ -82,6 +82,21 @@ impl Block {
         Span { buffer: Buffer::Send, displacement: 0, count: self.count, datatype: TypeOf::Send }
     }
 
+    /// The blocks of `count` ranks from `first` on, in the send buffer.
+    pub fn run_in_send(&self, first: u32, count: u32) -> Span {
+        self.run(self.in_send(), first, count)
+    }
+
+    /// The blocks of `count` ranks from `first` on, in the receive buffer.
+    pub fn run_in_receive(&self, first: u32, count: u32) -> Span {
+        self.run(self.in_receive(), first, count)
+    }
+
+    fn run(&self, block: Span, first: u32, count: u32) -> Span {
+        let displacement = i64::from(first) * self.count * self.layout.extent;
+        Span { displacement, count: i64::from(count) * self.count, ..block }
+    }
+
     /// The block at the start of the receive buffer.
     pub fn in_receive(&self) -> Span {
         Span { buffer: Buffer::Receive, displacement: 0, count: self.count, datatype: TypeOf::Receive }

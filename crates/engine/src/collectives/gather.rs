@@ -3,7 +3,7 @@
 //! On the way the blocks of a subtree travel packed, one behind the other in the order of tree positions.
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Place, Root, local, remote};
-use super::schedule::{Schedule, Span, TypeOf};
+use super::schedule::{Buffer, Peer, Schedule, Span};
 use super::tree::{Binomial, Child, log2_ceil};
 
 /// How blocks are gathered at one process.
@@ -53,7 +53,7 @@ fn receive_all(
     schedule: &mut Schedule,
     size: u32,
     receive: &Blocks,
-    peer: fn(u32) -> super::schedule::Peer,
+    peer: fn(u32) -> Peer,
     except: Option<u32>,
 ) {
     for rank in (0..size).filter(|rank| Some(*rank) != except && receive.bytes(*rank) > 0) {
@@ -61,7 +61,7 @@ fn receive_all(
     }
 }
 
-fn send_own(schedule: &mut Schedule, send: Contribution, root: u32, peer: fn(u32) -> super::schedule::Peer) {
+fn send_own(schedule: &mut Schedule, send: Contribution, root: u32, peer: fn(u32) -> Peer) {
     if let Contribution::Send(block) = send {
         if block.bytes() > 0 {
             schedule.send(peer(root), block.in_send());
@@ -95,38 +95,36 @@ fn at_root(schedule: &mut Schedule, tree: &Binomial, place: Place, send: Contrib
     let mut wrapped = None;
     for child in tree.children() {
         if child.rank + child.subtree <= place.size {
-            schedule.receive(local(child.rank), blocks_in_receive(block, child.rank, child.subtree));
+            schedule.receive(local(child.rank), block.run_in_receive(child.rank, child.subtree));
         } else {
-            // The ranks of this subtree go past the last and on from 0.
             let bytes = block.bytes() * i64::from(child.subtree);
-            let span = Span::packed(schedule.scratch_bytes(bytes), 0, bytes);
-            schedule.receive(local(child.rank), span);
-            wrapped = Some((child, span));
+            let buffer = schedule.scratch_bytes(bytes);
+            schedule.receive(local(child.rank), Span::packed(buffer, 0, bytes));
+            wrapped = Some(runs_around(place, child, block.bytes(), buffer));
         }
     }
     copy_own(schedule, place.rank, send, &Blocks::Equal(block));
-    if let Some((child, span)) = wrapped {
-        unwrap_around(place, child, span, block, |packed, blocks| schedule.copy(packed, blocks));
+    for run in wrapped.into_iter().flatten() {
+        schedule.copy(run.packed, block.run_in_receive(run.first, run.count));
     }
 }
 
-/// `count` blocks from `rank`'s on, in the receive buffer.
-fn blocks_in_receive(block: Block, rank: u32, count: u32) -> Span {
-    Span {
-        displacement: i64::from(rank) * block.count * block.layout.extent,
-        count: i64::from(count) * block.count,
-        ..Span { datatype: TypeOf::Receive, ..block.in_receive() }
-    }
+/// Blocks of consecutive ranks, packed.
+pub(super) struct Run {
+    pub packed: Span,
+    pub first: u32,
+    pub count: u32,
 }
 
-/// Pairs the two runs of ranks of a subtree that goes past the last rank with their packed bytes in `span`.
-fn unwrap_around(place: Place, child: Child, span: Span, block: Block, mut pair: impl FnMut(Span, Span)) {
+/// The two runs of a subtree whose ranks go past the last one and on from 0, packed in `buffer`.
+pub(super) fn runs_around(place: Place, child: Child, block_bytes: i64, buffer: Buffer) -> [Run; 2] {
     let before = place.size - child.rank;
     let after = child.subtree - before;
-    let split = block.bytes() * i64::from(before);
-    pair(Span { count: split, ..span }, blocks_in_receive(block, child.rank, before));
-    let rest = Span { displacement: span.displacement + split, count: span.count - split, ..span };
-    pair(rest, blocks_in_receive(block, 0, after));
+    let [split, rest] = [before, after].map(|count| block_bytes * i64::from(count));
+    [
+        Run { packed: Span::packed(buffer, 0, split), first: child.rank, count: before },
+        Run { packed: Span::packed(buffer, split, rest), first: 0, count: after },
+    ]
 }
 
 fn on_the_way(schedule: &mut Schedule, tree: &Binomial, parent: u32, block: Block) {

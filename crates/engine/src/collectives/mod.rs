@@ -6,11 +6,19 @@
 
 pub mod allgather;
 pub mod allreduce;
+pub mod alltoall;
 pub mod arguments;
 pub mod barrier;
 pub mod broadcast;
 pub mod gather;
 pub mod reduce;
+pub mod reduce_scatter;
 pub mod reduction;
+pub mod scan;
+pub mod scatter;
 pub mod schedule;
+pub mod select;
 pub mod tree;
+
+#[cfg(test)]
+mod tests;

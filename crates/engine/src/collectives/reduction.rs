@@ -177,12 +177,17 @@ impl Accumulator {
         self.combine(schedule, arrival);
     }
 
+    /// A writable vector that does not hold the partial result.
+    pub fn spare(&mut self, schedule: &mut Schedule) -> Vector {
+        let held = self.writable_index();
+        self.vector(schedule, held.map_or(0, |held| 1 - held))
+    }
+
     /// Receives the first of the operands that lie above the held ones, and starts a partial result from it.
     fn start_above(&mut self, schedule: &mut Schedule, peer: Peer, range: Range) -> Accumulator {
-        let held = self.writable_index();
-        let value = self.vector(schedule, held.map_or(0, |held| 1 - held));
+        let value = self.spare(schedule);
         schedule.receive(peer, value.span(range));
-        let spare = if held.is_none() { self.writable[1] } else { None };
+        let spare = if self.writable_index().is_none() { self.writable[1] } else { None };
         Accumulator { value, writable: [Some(value), spare], ..*self }
     }
 
@@ -265,16 +270,16 @@ impl Folded {
         }
     }
 
-    /// Gives results back.
-    pub fn unfold(&self, schedule: &mut Schedule, result: Span) {
+    /// Gives results back: the process that worked sends `given` of the other's rank, which receives `taken`.
+    pub fn unfold(&self, schedule: &mut Schedule, given: impl FnOnce(u32) -> Span, taken: Span) {
         if !self.in_pair() {
             return;
         }
         schedule.end_round();
         if self.worker().is_some() {
-            schedule.send(local(self.rank - 1), result);
+            schedule.send(local(self.rank - 1), given(self.rank - 1));
         } else {
-            schedule.receive(local(self.rank + 1), result);
+            schedule.receive(local(self.rank + 1), taken);
         }
         schedule.end_round();
     }
