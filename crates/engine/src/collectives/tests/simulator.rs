@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::collectives::arguments::Layout;
 use crate::collectives::schedule::{Buffer, Peer, Schedule, Scratch, Span, Step, TypeOf};
 
 /// A small generator (xorshift64*), so that a seed gives the same run everywhere.
@@ -33,14 +34,14 @@ pub struct Type {
 }
 
 impl Type {
-    pub fn layout(&self) -> crate::collectives::arguments::Layout {
+    pub fn layout(&self) -> Layout {
         let Type { size, extent, lower } = *self;
         let contiguous = size == extent && lower == 0;
-        crate::collectives::arguments::Layout { size, extent, contiguous }
+        Layout { size, extent, contiguous }
     }
 }
 
-/// A user buffer. Bytes that no element covers keep `GAP`.
+/// What memory holds that nobody has written.
 pub const GAP: u8 = 0xA5;
 
 /// One process of a job.
@@ -89,22 +90,12 @@ struct Simulation {
 
 /// Runs the processes, which must be in order of group and rank, until all are done.
 pub fn run(processes: Vec<Process>, operator: Operator, seed: u64) -> Outcome {
-    let group_sizes = [0, 1].map(|group| processes.iter().filter(|process| process.group == group).count());
-    let mut simulation = Simulation {
-        running: processes.into_iter().map(Running::new).collect(),
-        sends: HashMap::new(),
-        receives: HashMap::new(),
-        messages: 0,
-        message_bytes: 0,
-        operator,
-        group_sizes,
-    };
+    let mut simulation = Simulation::new(processes, operator);
     let mut random = Random::new(seed);
     while simulation.advance(&mut random) {}
     for running in &simulation.running {
-        let (rounds, round) = (running.process.schedule.round_count(), running.round);
         let Process { group, rank, .. } = running.process;
-        assert_eq!(round, rounds, "deadlock: rank {rank} of group {group} waits in round {round}");
+        assert!(running.is_done(), "deadlock: rank {rank} of group {group} waits in round {}", running.round);
     }
     assert!(simulation.sends.values().all(VecDeque::is_empty), "a message was never received");
     Outcome {
@@ -112,6 +103,14 @@ pub fn run(processes: Vec<Process>, operator: Operator, seed: u64) -> Outcome {
         messages: simulation.messages,
         message_bytes: simulation.message_bytes,
     }
+}
+
+/// Runs processes until nobody can advance, and says which ones are done.
+pub fn finished(processes: Vec<Process>, seed: u64) -> Vec<usize> {
+    let mut simulation = Simulation::new(processes, |_, _| Vec::new());
+    let mut random = Random::new(seed);
+    while simulation.advance(&mut random) {}
+    (0..simulation.running.len()).filter(|index| simulation.running[*index].is_done()).collect()
 }
 
 impl Running {
@@ -210,10 +209,24 @@ impl Process {
 }
 
 impl Simulation {
+    fn new(processes: Vec<Process>, operator: Operator) -> Self {
+        let group_sizes =
+            [0, 1].map(|group| processes.iter().filter(|process| process.group == group).count());
+        Self {
+            running: processes.into_iter().map(Running::new).collect(),
+            sends: HashMap::new(),
+            receives: HashMap::new(),
+            messages: 0,
+            message_bytes: 0,
+            operator,
+            group_sizes,
+        }
+    }
+
     /// Lets one randomly chosen process or message advance; false if none can.
     fn advance(&mut self, random: &mut Random) -> bool {
         let ready: Vec<usize> = (0..self.running.len()).filter(|index| self.can_step(*index)).collect();
-        let matched: Vec<Key> = self
+        let mut matched: Vec<Key> = self
             .sends
             .iter()
             .filter(|(key, sends)| {
@@ -225,7 +238,6 @@ impl Simulation {
         if choices == 0 {
             return false;
         }
-        let mut matched = matched;
         matched.sort_unstable();
         let choice = random.below(choices as u64) as usize;
         match ready.get(choice) {
