@@ -463,17 +463,15 @@ fn alltoall_case(algorithm: alltoall::Algorithm, form: Form, in_place: bool, see
     let mut random = Random::new(seed);
     let size = random_size(&mut random);
     let equal = random_bytes(&mut random);
-    let rows = (0..size).map(|_| random_sizes(&mut random, form, size));
-    let mut bytes: Vec<Vec<i64>> = rows.collect();
-    for from in 0..size as usize {
-        for to in 0..size as usize {
-            if form == Form::Equal {
-                bytes[from][to] = equal;
-            } else if in_place && to < from {
-                bytes[from][to] = bytes[to][from];
-            }
-        }
-    }
+    let random_rows: Vec<Vec<i64>> = (0..size).map(|_| random_sizes(&mut random, form, size)).collect();
+    let bytes_between = |from: usize, to: usize| match (form, in_place) {
+        (Form::Equal, _) => equal,
+        (_, false) => random_rows[from][to],
+        // In place both blocks of a pair have the same size.
+        (_, true) => random_rows[from.min(to)][from.max(to)],
+    };
+    let row = |from| (0..size as usize).map(|to| bytes_between(from, to)).collect();
+    let bytes: Vec<Vec<i64>> = (0..size as usize).map(row).collect();
     let _case = Case(format!("{algorithm:?} {form:?} seed {seed} size {size} in place {in_place}"));
     let members = places(size).map(|place| {
         let rank = place.rank;
