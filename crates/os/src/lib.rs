@@ -2,4 +2,5 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+pub mod long_double;
 pub mod memory;

@@ -63,12 +63,61 @@ impl UserMemory {
         unsafe { std::ptr::copy(self.0 as *const u8, to.0 as *mut u8, bytes) }
     }
 
+    /// Reads one value from here, aligned or not.
+    #[inline]
+    #[must_use]
+    pub fn load<T: Plain>(self) -> T {
+        // SAFETY: `new`'s promise covers the bytes that the datatype names; every pattern of bytes is a `T`.
+        unsafe { std::ptr::read_unaligned(self.0 as *const T) }
+    }
+
+    /// Writes one value to here, aligned or not.
+    #[inline]
+    pub fn store<T: Plain>(self, value: T) {
+        // SAFETY: `new`'s promise covers the bytes that the datatype names.
+        unsafe { std::ptr::write_unaligned(self.0 as *mut T, value) }
+    }
+
+    /// For each of `count` values in turn: `both = combine(input, both)`. The arrays are dense, aligned or not, and are
+    /// the same or do not overlap. Simple functions become vector instructions.
+    #[inline]
+    pub fn zip_apply<T: Plain>(input: Self, both: Self, count: usize, combine: impl Fn(T, T) -> T) {
+        let (input, both) = (input.0 as *const T, both.0 as *mut T);
+        for index in 0..count {
+            // SAFETY: both promises cover the `count` values that the datatype names; every pattern of bytes is a `T`.
+            unsafe {
+                let value = combine(input.add(index).read_unaligned(), both.add(index).read_unaligned());
+                both.add(index).write_unaligned(value);
+            }
+        }
+    }
+
     /// The memory of a buffer of our own, for as long as `buffer` lives and is not resized.
     #[must_use]
     pub fn of(buffer: &mut OwnedMemory) -> Self {
         Self(buffer.0.as_mut_ptr() as usize)
     }
 }
+
+/// Values that any pattern of bytes is one of, and all of whose bytes are data.
+///
+/// # Safety
+/// The type has no padding and no invalid values.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($name:ty)*) => {
+        $(
+            // SAFETY: a number of the machine has no padding and no invalid values.
+            unsafe impl Plain for $name {}
+        )*
+    };
+}
+
+plain!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64);
+
+// SAFETY: an array has no padding between its elements, and theirs are plain.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// Scratch memory of our own that is touched the way user memory is: by address. Aligned to 64 bytes, zeroed.
 #[derive(Debug)]
@@ -112,5 +161,17 @@ mod tests {
         place.offset(10).read(&mut back);
         assert_eq!(&back, b"popostrider");
         assert_eq!(owned.len(), 100);
+    }
+
+    #[test]
+    fn values_are_combined_in_place_aligned_or_not() {
+        let mut owned = OwnedMemory::new(100);
+        let (input, both) = (UserMemory::of(&mut owned).offset(1), UserMemory::of(&mut owned).offset(50));
+        for index in 0..3 {
+            input.offset(4 * index).store(10 * index as i32);
+            both.offset(4 * index).store(index as i32);
+        }
+        UserMemory::zip_apply(input, both, 3, |a: i32, b: i32| a - b);
+        assert_eq!(both.load::<[i32; 3]>(), [0, 9, 18]);
     }
 }
