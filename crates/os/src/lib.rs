@@ -5,6 +5,7 @@
 pub mod error;
 pub mod file;
 pub mod job;
+pub mod long_double;
 pub mod memory;
 pub mod process;
 pub mod ring;
