@@ -6,6 +6,7 @@ mod build;
 mod exports;
 mod install;
 mod link;
+mod test;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +24,7 @@ enum Command {
     Bench(bench::Arguments),
     Build(build::Arguments),
     Install(install::Arguments),
+    Test(test::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -30,5 +32,6 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
     }
 }
