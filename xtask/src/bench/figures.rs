@@ -139,21 +139,23 @@ impl Scale {
         self.sizes(KIB, if self.quick { 64 * MIB } else { 256 * MIB })
     }
 
+    /// Ranks that share cores are slower and less regular, so they get twice the time.
     fn budget(&self, ranks: u32) -> u32 {
         if ranks > 2 { 2 * self.budget_ms } else { self.budget_ms }
     }
+}
 
-    fn arguments(&self, ranks: u32, sizes: &[u64], operation: &str) -> Vec<String> {
-        let mut arguments = vec!["--budget-ms".into(), self.budget(ranks).to_string()];
-        if !sizes.is_empty() {
-            let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-            arguments.extend(["--sizes".into(), sizes.join(",")]);
-        }
-        if !operation.is_empty() {
-            arguments.extend(["--operation".into(), operation.into()]);
-        }
-        arguments
+/// The arguments of an MPI program of the bench; what is empty is left out.
+fn arguments(budget_ms: u32, sizes: &[u64], operation: &str) -> Vec<String> {
+    let mut arguments = vec!["--budget-ms".into(), budget_ms.to_string()];
+    if !sizes.is_empty() {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        arguments.extend(["--sizes".into(), sizes.join(",")]);
     }
+    if !operation.is_empty() {
+        arguments.extend(["--operation".into(), operation.into()]);
+    }
+    arguments
 }
 
 /// The tasks of the chosen figures (all, when none is chosen), in the order in which they run.
@@ -168,7 +170,7 @@ pub fn tasks(figures: &[Figure], scale: &Scale) -> Vec<Task> {
 
 fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
     let pair = |program, sizes: &[u64], operation| {
-        vec![Task::new(figure, Program::Mpi(program), 2, scale.arguments(2, sizes, operation))]
+        vec![Task::new(figure, Program::Mpi(program), 2, arguments(scale.budget_ms, sizes, operation))]
     };
     match figure {
         Figure::Latency => latency(scale),
@@ -212,7 +214,12 @@ fn latency(scale: &Scale) -> Vec<Task> {
     for &ranks in &scale.ranks {
         let few = if scale.quick { vec![8] } else { vec![8, KIB, 64 * KIB] };
         let sizes = if ranks == 2 { &sizes } else { &few };
-        tasks.push(Task::new(figure, Program::Mpi("latency"), ranks, scale.arguments(ranks, sizes, "")));
+        tasks.push(Task::new(
+            figure,
+            Program::Mpi("latency"),
+            ranks,
+            arguments(scale.budget(ranks), sizes, ""),
+        ));
     }
     tasks
 }
@@ -239,7 +246,12 @@ fn collective(figure: Figure, scale: &Scale, operation: &str) -> Vec<Task> {
             (_, true) => vec![8],
             (_, false) => vec![8, KIB, 64 * KIB],
         };
-        Task::new(figure, Program::Mpi("collective"), ranks, scale.arguments(ranks, &sizes, operation))
+        Task::new(
+            figure,
+            Program::Mpi("collective"),
+            ranks,
+            arguments(scale.budget(ranks), &sizes, operation),
+        )
     };
     scale.ranks.iter().map(task).collect()
 }
@@ -260,7 +272,7 @@ fn file(scale: &Scale, place: Place) -> Vec<Task> {
     let floor = vec![directory, budget_ms.to_string(), sizes[0].to_string(), sizes[1].to_string()];
     vec![
         Task::new(Figure::File, Program::Floor("floor_file"), 2, floor).at(place),
-        Task::new(Figure::File, Program::Mpi("latency"), 2, scale.arguments(4, &sizes, "")).at(place),
+        Task::new(Figure::File, Program::Mpi("latency"), 2, arguments(budget_ms, &sizes, "")).at(place),
     ]
 }
 

@@ -111,10 +111,14 @@ fn end_group<T>(group: u32, ended: &mpsc::Receiver<T>) {
     kill("-KILL");
 }
 
-/// The exit status and the last words on standard error.
+/// The exit status and what was said on standard error: the first lines and the last, since some programs name the cause
+/// at once and others at the end.
 fn complaint(status: Option<ExitStatus>, stderr: &str) -> String {
-    let last: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).rev().take(3).collect();
-    let words = last.into_iter().rev().collect::<Vec<_>>().join(" / ");
+    let mut lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.len() > 6 {
+        lines.splice(3..lines.len() - 3, ["…"]);
+    }
+    let words = lines.join(" / ");
     match status {
         Some(status) => format!("{status}: {words}"),
         None => words,
