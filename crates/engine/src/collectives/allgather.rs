@@ -3,23 +3,19 @@
 use super::arguments::{Blocks, Contribution, InterPlace, Place, local, remote};
 use super::gather::copy_own;
 use super::schedule::{Buffer, Schedule, Span};
-use super::tree::{self, Binomial, log2_ceil};
+use super::tree::{self, Tree, log2_ceil};
 
-/// How blocks are gathered at all processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No staging.
-    Ring,
-    /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n) rounds for any
-    /// size; for short blocks.
-    Bruck,
-    /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
-    Tree,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Ring, Algorithm::Bruck, Algorithm::Tree];
+algorithms! {
+    /// How blocks are gathered at all processes.
+    {
+        /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No staging.
+        Ring = "ring",
+        /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n) rounds for any
+        /// size; for short blocks.
+        Bruck = "bruck",
+        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        Tree = "tree",
+    }
 }
 
 /// The gather to all of an intra-communicator, both forms.
@@ -118,7 +114,7 @@ fn packed_form(schedule: &mut Schedule, receive: &Blocks, total: i64) -> Buffer 
 }
 
 fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
-    let tree = Binomial::new(place, 0);
+    let tree = Tree::binomial(place, 0);
     let offsets = offsets(receive, 0, place.size);
     let total = offsets[place.size as usize];
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.size) as usize + 4);
@@ -186,7 +182,7 @@ pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule
     }
     schedule.end_round();
     if total > 0 {
-        let tree = Binomial::new(place.local, 0);
+        let tree = Tree::binomial(place.local, 0);
         tree::broadcast(&mut schedule, &tree, Span::packed(buffer, 0, total));
         unpack(&mut schedule, buffer, &receive, place.remote_size);
     }

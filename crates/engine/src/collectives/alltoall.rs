@@ -4,21 +4,17 @@ use super::arguments::{Block, Blocks, InterPlace, Place, local, remote};
 use super::schedule::{Schedule, Span};
 use super::tree::log2_ceil;
 
-/// How blocks are exchanged between all processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Everything is posted at once, in batches of [`LINEAR_BATCH`] peers: one wait, for short and middling blocks.
-    Linear,
-    /// One peer after the other: for long blocks, which would only compete for memory.
-    Pairwise,
-    /// In round k a process passes on the packed blocks whose way has bit k set: ceil(log2 n) messages, for tiny blocks. The
-    /// v and w forms, of whose counts a process knows only its own, are linear instead.
-    Bruck,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::Pairwise, Algorithm::Bruck];
+algorithms! {
+    /// How blocks are exchanged between all processes.
+    {
+        /// Everything is posted at once, in batches of [`LINEAR_BATCH`] peers: one wait, for short and middling blocks.
+        Linear = "linear",
+        /// One peer after the other: for long blocks, which would only compete for memory.
+        Pairwise = "pairwise",
+        /// In round k a process passes on the packed blocks whose way has bit k set: ceil(log2 n) messages, for tiny blocks. The
+        /// v and w forms, of whose counts a process knows only its own, are linear instead.
+        Bruck = "bruck",
+    }
 }
 
 /// The peers that the linear algorithm exchanges with at a time: bounds the unexpected messages of a process.

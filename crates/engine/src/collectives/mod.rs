@@ -4,6 +4,9 @@
 //! call's counts, which the executor then runs over point-to-point messages. The files are named by the families of the
 //! standard; each offers its algorithms as an enum and builds schedules for intra- and inter-communicators.
 
+#[macro_use]
+mod algorithm;
+
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;

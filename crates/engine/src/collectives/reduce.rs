@@ -3,21 +3,17 @@
 use super::arguments::{InterPlace, Place, Root, local, remote};
 use super::reduction::{self, Accumulator, Folded, Reduction};
 use super::schedule::Schedule;
-use super::tree::{Binomial, log2_ceil};
+use super::tree::{Tree, log2_ceil};
 
-/// How a reduction to one process is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at rank 0, which
-    /// sends the result to the root.
-    Binomial,
-    /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long vectors.
-    ReduceScatterGather,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Binomial, Algorithm::ReduceScatterGather];
+algorithms! {
+    /// How a reduction to one process is done.
+    {
+        /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at rank 0, which
+        /// sends the result to the root.
+        Binomial = "binomial",
+        /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long vectors.
+        ReduceScatterGather = "reduce-scatter-gather",
+    }
 }
 
 /// The reduction of an intra-communicator.
@@ -45,7 +41,7 @@ fn along_tree(
 ) {
     let (whole, output) = (reduction.whole(), reduction.output());
     let tree_root = if reduction.commutative { root } else { 0 };
-    reduction::to_tree_root(schedule, &Binomial::new(place, tree_root), held);
+    reduction::to_tree_root(schedule, &Tree::binomial(place, tree_root), held);
     match (place.rank == tree_root, place.rank == root) {
         (true, true) => held.settle(schedule, whole, output),
         (true, false) => schedule.send(local(root), held.value.span(whole)),
@@ -91,7 +87,7 @@ pub fn inter(place: InterPlace, root: Root, reduction: Reduction) -> Schedule {
         Root::This => schedule.receive(remote(0), reduction.output().span(whole)),
         Root::Remote(rank) => {
             let mut held = Accumulator::whole(&reduction, false);
-            reduction::to_tree_root(&mut schedule, &Binomial::new(place.local, 0), &mut held);
+            reduction::to_tree_root(&mut schedule, &Tree::binomial(place.local, 0), &mut held);
             if place.local.rank == 0 {
                 schedule.send(remote(rank), held.value.span(whole));
             }

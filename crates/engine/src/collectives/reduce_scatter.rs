@@ -3,22 +3,18 @@
 use super::arguments::{InterPlace, Place, local, remote};
 use super::reduction::{self, Accumulator, Folded, Range, Reduction, Vector};
 use super::schedule::Schedule;
-use super::tree::{Binomial, log2_ceil};
+use super::tree::{Tree, log2_ceil};
 
-/// How a reduction whose result is scattered is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Every process gets the operands of its part from the others: for long vectors.
-    Pairwise,
-    /// Everybody reduces everything, and keeps its part: ceil(log2 n) rounds, for short vectors.
-    RecursiveDoubling,
-    /// To rank 0 along a binomial tree and straight back: 2(n - 1) messages, the fewest possible.
-    Tree,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Pairwise, Algorithm::RecursiveDoubling, Algorithm::Tree];
+algorithms! {
+    /// How a reduction whose result is scattered is done.
+    {
+        /// Every process gets the operands of its part from the others: for long vectors.
+        Pairwise = "pairwise",
+        /// Everybody reduces everything, and keeps its part: ceil(log2 n) rounds, for short vectors.
+        RecursiveDoubling = "recursive-doubling",
+        /// To rank 0 along a binomial tree and straight back: 2(n - 1) messages, the fewest possible.
+        Tree = "tree",
+    }
 }
 
 /// How the result is shared out.
@@ -112,7 +108,7 @@ fn doubling(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &
 
 fn along_tree(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
     let mut held = Accumulator::new(reduction, reduction.input(), None, reduction.whole());
-    reduction::to_tree_root(schedule, &Binomial::new(place, 0), &mut held);
+    reduction::to_tree_root(schedule, &Tree::binomial(place, 0), &mut held);
     let mine = starts.part(place.rank);
     let output = output(reduction, mine);
     if place.rank > 0 {
@@ -139,7 +135,7 @@ pub fn inter(place: InterPlace, parts: Parts, reduction: Reduction) -> Schedule 
     let mine = starts.part(rank);
     let output = output(&reduction, mine);
     let mut held = Accumulator::new(&reduction, reduction.input(), None, whole);
-    reduction::to_tree_root(&mut schedule, &Binomial::new(place.local, 0), &mut held);
+    reduction::to_tree_root(&mut schedule, &Tree::binomial(place.local, 0), &mut held);
     if rank > 0 {
         if mine.count > 0 {
             schedule.receive(local(0), output.span(mine));

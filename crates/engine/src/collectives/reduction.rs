@@ -12,7 +12,7 @@
 
 use super::arguments::{Layout, Place, local};
 use super::schedule::{Buffer, Peer, Schedule, Span, TypeOf};
-use super::tree::Binomial;
+use super::tree::Tree;
 
 /// The arguments of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,15 +208,45 @@ pub struct Arrival {
     side: Side,
 }
 
-/// Reduces the whole vector to the root of a binomial tree. The order is kept if the tree's root is rank 0.
-pub fn to_tree_root(schedule: &mut Schedule, tree: &Binomial, held: &mut Accumulator) {
+/// A process receives the partial results of all its children at once if they have at most so many bytes, and waits once;
+/// larger ones it receives one after the other, in the same memory.
+const TOGETHER_BYTES_MAX: i64 = 64 * 1024;
+
+/// Reduces the whole vector to the root of a tree. The order is kept if the tree's root is rank 0.
+pub fn to_tree_root(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator) {
     let whole = held.window;
-    for child in tree.children() {
-        held.absorb(schedule, local(child.rank), whole, Side::Higher);
+    let children = tree.children();
+    let bytes = held.layout.bytes(whole.count) * children.len() as i64;
+    if children.len() > 1 && bytes <= TOGETHER_BYTES_MAX {
+        absorb_together(schedule, tree, held);
+    } else {
+        for child in children {
+            held.absorb(schedule, local(child.rank), whole, Side::Higher);
+        }
     }
     if let Some(parent) = tree.parent() {
         schedule.send(local(parent), held.value.span(whole));
         schedule.end_round();
+    }
+}
+
+/// The partial result passes through the vectors of the children, in rank order, and ends in the last one's: no copy.
+fn absorb_together(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator) {
+    let (whole, children) = (held.window, tree.children());
+    let last = held.spare(schedule);
+    let before_last = children.len() - 1;
+    let buffer = schedule.scratch_elements(whole.count * before_last as i64, TypeOf::Receive);
+    let extent = held.layout.extent;
+    let landing = |index: usize| match index == before_last {
+        true => last,
+        false => Vector { buffer, origin: (index as i64 * whole.count - whole.first) * extent, extent },
+    };
+    for (index, child) in children.enumerate() {
+        schedule.receive(local(child.rank), landing(index).span(whole));
+    }
+    for next in (0..=before_last).map(landing) {
+        schedule.reduce(held.value.span(whole), next.span(whole));
+        held.value = next;
     }
 }
 

@@ -32,10 +32,12 @@ fn trees_send_the_fewest_messages() {
         let whole = reduction(24, true);
         let block = Block { count: 3, layout: BYTES };
         let messages = |schedule: &dyn Fn(Place) -> Schedule| cost(size, 100, schedule).messages;
-        let tree = barrier::Algorithm::Tree;
-        assert_eq!(messages(&|place| barrier::barrier(tree, place)), 2 * others);
-        let tree = allreduce::Algorithm::Tree;
-        assert_eq!(messages(&|place| allreduce::allreduce(tree, place, whole)), 2 * others);
+        for tree in [barrier::Algorithm::Tree, barrier::Algorithm::Flat] {
+            assert_eq!(messages(&|place| barrier::barrier(tree, place)), 2 * others);
+        }
+        for tree in [allreduce::Algorithm::Tree, allreduce::Algorithm::Flat] {
+            assert_eq!(messages(&|place| allreduce::allreduce(tree, place, whole)), 2 * others);
+        }
         let (tree, send) = (allgather::Algorithm::Tree, Contribution::Send(block));
         let blocks = Blocks::Equal(block);
         assert_eq!(messages(&|place| allgather::allgather(tree, place, send, blocks)), 2 * others);
@@ -181,4 +183,11 @@ fn the_choice_goes_by_size_bytes_and_crowding() {
     assert_eq!(select::broadcast(quiet(17), 1 << 30), broadcast::Algorithm::ScatterRing);
     assert_eq!(select::allgather(crowded(4), 64), allgather::Algorithm::Tree);
     assert_eq!(select::allgather(quiet(4), 1 << 20), allgather::Algorithm::Ring);
+}
+
+#[test]
+fn algorithms_have_names() {
+    assert!(allreduce::Algorithm::ALL.iter().all(|it| allreduce::Algorithm::named(it.name()) == Some(*it)));
+    assert_eq!(barrier::Algorithm::named("tree"), Some(barrier::Algorithm::Tree));
+    assert_eq!(barrier::Algorithm::named("trees"), None);
 }

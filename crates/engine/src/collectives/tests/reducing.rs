@@ -121,6 +121,26 @@ fn allreduces() {
     }
 }
 
+/// Partial results that are too large to be received together.
+#[test]
+fn reductions_of_long_vectors() {
+    for seed in 0..12 {
+        let mut random = Random::new(seed);
+        let shared = Shared { count: 5000, ..Shared::random(&mut random) };
+        let size = 2 + random.below(6) as u32;
+        let _case = Case(format!("seed {seed} size {size} {shared:?}"));
+        let algorithm = [allreduce::Algorithm::Tree, allreduce::Algorithm::Flat][random.below(2) as usize];
+        let members = places(size).map(|place| {
+            let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(shared.count));
+            expect(&mut member, &model(shared.operator, 0, 0..size, shared.count));
+            member.process.schedule = allreduce::allreduce(algorithm, place, reduction);
+            member
+        });
+        let members = members.collect();
+        check(members, shared.operator, seed);
+    }
+}
+
 /// The left operand, unless it is even: an operator that only claims to be commutative, as maximum does with NaN.
 fn first_odd(left: &[u8], right: &[u8]) -> Vec<u8> {
     if left[0] % 2 == 1 { left.to_vec() } else { right.to_vec() }
