@@ -8,10 +8,11 @@ use super::tree::{self, Tree, log2_ceil};
 algorithms! {
     /// How blocks are gathered at all processes.
     {
-        /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No staging.
+        /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No
+        /// staging.
         Ring = "ring",
-        /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n) rounds for any
-        /// size; for short blocks.
+        /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n)
+        /// rounds for any size; for short blocks.
         Bruck = "bruck",
         /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
@@ -63,7 +64,8 @@ fn ring(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
     schedule
 }
 
-/// Where the packed blocks of `size` ranks start if they stand in the cyclic order from `first`; one more entry is the end.
+/// Where the packed blocks of `size` ranks start if they stand in the cyclic order from `first`; one more
+/// entry is the end.
 fn offsets(receive: &Blocks, first: u32, size: u32) -> Vec<i64> {
     let mut next = 0;
     let ends = (0..size).map(|index| {
@@ -108,7 +110,8 @@ fn bruck(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
     schedule
 }
 
-/// The packed form of all blocks: the receive buffer itself if it has that form, else scratch that is unpacked at the end.
+/// The packed form of all blocks: the receive buffer itself if it has that form, else scratch that is
+/// unpacked at the end.
 fn packed_form(schedule: &mut Schedule, receive: &Blocks, total: i64) -> Buffer {
     if receive.is_contiguous() { Buffer::Receive } else { schedule.scratch_bytes(total) }
 }
@@ -159,8 +162,8 @@ fn unpack(schedule: &mut Schedule, buffer: Buffer, receive: &Blocks, size: u32) 
     }
 }
 
-/// The gather to all of an inter-communicator, both forms: a process sends its block to rank 0 of the other group, which
-/// passes all of them on along its tree.
+/// The gather to all of an inter-communicator, both forms: a process sends its block to rank 0 of the other
+/// group, which passes all of them on along its tree.
 pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule {
     let mut schedule = Schedule::with_capacity(place.remote_size as usize + 4);
     let total = receive.total_bytes(place.remote_size);

@@ -96,8 +96,8 @@ fn ring(schedule: &mut Schedule, place: Place, reduction: &Reduction) {
     schedule.end_round();
 }
 
-/// The reduction to all of an inter-communicator: each group gets the result of the other. Both reduce to their rank 0,
-/// these exchange the results, and each spreads what it got.
+/// The reduction to all of an inter-communicator: each group gets the result of the other. Both reduce to
+/// their rank 0, these exchange the results, and each spreads what it got.
 pub fn inter(place: InterPlace, reduction: Reduction) -> Schedule {
     let tree = Tree::binomial(place.local, 0);
     let mut schedule = Schedule::with_capacity(4 * log2_ceil(place.local.size) as usize + 4);
@@ -106,7 +106,8 @@ pub fn inter(place: InterPlace, reduction: Reduction) -> Schedule {
     }
     let (whole, output) = (reduction.whole(), reduction.output());
     let is_root = place.local.rank == 0;
-    // The result of the other group arrives in the receive buffer, so that rank 0 must not reduce its own there.
+    // The result of the other group arrives in the receive buffer, so that rank 0 must not reduce its own
+    // there.
     let mut held = Accumulator::whole(&reduction, !is_root);
     reduction::to_tree_root(&mut schedule, &tree, &mut held);
     if is_root {

@@ -39,7 +39,8 @@ fn there_and_back(schedule: &mut Schedule, tree: &Tree) {
     tree::broadcast(schedule, tree, Span::EMPTY);
 }
 
-/// The barrier of an inter-communicator: each group gathers at its rank 0, these two meet, and each group is released.
+/// The barrier of an inter-communicator: each group gathers at its rank 0, these two meet, and each group is
+/// released.
 pub fn inter(place: InterPlace) -> Schedule {
     let tree = Tree::binomial(place.local, 0);
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.local.size) as usize + 4);

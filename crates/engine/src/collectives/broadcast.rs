@@ -1,7 +1,8 @@
 //! `MPI_Bcast` (MPI 5.0, section 6.4).
 //!
-//! The processes may describe the data by different datatypes of one signature, so that only its bytes can be cut alike
-//! everywhere. A datatype that is not contiguous is therefore packed and unpacked where the data travels in parts.
+//! The processes may describe the data by different datatypes of one signature, so that only its bytes can be
+//! cut alike everywhere. A datatype that is not contiguous is therefore packed and unpacked where the data
+//! travels in parts.
 
 use super::arguments::{Block, InterPlace, Place, Root, local, remote};
 use super::schedule::{Buffer, Schedule, Span};
@@ -12,9 +13,11 @@ algorithms! {
     {
         /// Whole along a binomial tree: n - 1 messages.
         Binomial = "binomial",
-        /// Parts are scattered along a binomial tree, then passed around a ring: no process sends more than twice the data.
+        /// Parts are scattered along a binomial tree, then passed around a ring: no process sends more than
+        /// twice the data.
         ScatterRing = "scatter-ring",
-        /// The same, but the parts are gathered by recursive doubling; where the size is no power of two, by the ring.
+        /// The same, but the parts are gathered by recursive doubling; where the size is no power of two, by
+        /// the ring.
         ScatterDoubling = "scatter-doubling",
     }
 }
@@ -89,7 +92,8 @@ fn scatter(schedule: &mut Schedule, tree: &Tree, parts: &Parts) {
     schedule.end_round();
 }
 
-/// Each process passes on the part that it got last, unless the scatter has already brought it to the next process.
+/// Each process passes on the part that it got last, unless the scatter has already brought it to the next
+/// process.
 fn gather_ring(schedule: &mut Schedule, tree: &Tree, parts: &Parts) {
     let size = parts.size;
     let (below, above) = ((tree.position + size - 1) % size, (tree.position + 1) % size);

@@ -30,8 +30,8 @@ pub fn gather(
     }
 }
 
-/// The gather of an intra-communicator with a block size for each process, which is linear as only the root knows the
-/// sizes. `receive` is significant at the root only.
+/// The gather of an intra-communicator with a block size for each process, which is linear as only the root
+/// knows the sizes. `receive` is significant at the root only.
 pub fn gatherv(place: Place, root: u32, send: Contribution, receive: Option<Blocks>) -> Schedule {
     if let Some(receive) = receive.filter(|_| place.rank == root) {
         let mut schedule = Schedule::with_capacity(place.size as usize);

@@ -8,10 +8,11 @@ use super::tree::{Tree, log2_ceil};
 algorithms! {
     /// How a reduction to one process is done.
     {
-        /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at rank 0, which
-        /// sends the result to the root.
+        /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at
+        /// rank 0, which sends the result to the root.
         Binomial = "binomial",
-        /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long vectors.
+        /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long
+        /// vectors.
         ReduceScatterGather = "reduce-scatter-gather",
     }
 }
@@ -77,7 +78,8 @@ fn reduce_scatter_gather(
     }
 }
 
-/// The reduction of an inter-communicator: the remote group reduces to its rank 0, which sends the result to the root.
+/// The reduction of an inter-communicator: the remote group reduces to its rank 0, which sends the result to
+/// the root.
 pub fn inter(place: InterPlace, root: Root, reduction: Reduction) -> Schedule {
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.local.size) as usize + 2);
     let whole = reduction.whole();

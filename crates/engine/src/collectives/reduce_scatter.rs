@@ -86,8 +86,8 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
 fn pairwise(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
     let mine = starts.part(place.rank);
     let output = output(reduction, mine);
-    // In place the start of the receive buffer is an operand of rank 0 until the last send, so that the result may not
-    // grow there.
+    // In place the start of the receive buffer is an operand of rank 0 until the last send, so that the
+    // result may not grow there.
     let growing = (!reduction.in_place).then_some(output);
     let mut held = Accumulator::new(reduction, reduction.input(), growing, mine);
     reduction::pairwise(schedule, place, reduction.input(), &mut held, |rank| starts.part(rank));
@@ -123,8 +123,9 @@ fn along_tree(schedule: &mut Schedule, place: Place, starts: &Starts, reduction:
     held.settle(schedule, mine, output);
 }
 
-/// Both forms on an inter-communicator: the data of one group, reduced, is scattered over the other. Both groups reduce to
-/// their rank 0, these exchange the results, and each scatters what it got. `parts` are those of the local group.
+/// Both forms on an inter-communicator: the data of one group, reduced, is scattered over the other. Both
+/// groups reduce to their rank 0, these exchange the results, and each scatters what it got. `parts` are
+/// those of the local group.
 pub fn inter(place: InterPlace, parts: Parts, reduction: Reduction) -> Schedule {
     let mut schedule = Schedule::with_capacity(4 * log2_ceil(place.local.size) as usize + 4);
     if reduction.bytes() == 0 {

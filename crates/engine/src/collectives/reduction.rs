@@ -1,14 +1,15 @@
 //! What all reductions are made of (MPI 5.0, section 6.9): partial results that meet in rank order.
 //!
-//! A process holds the reduction of a range of ranks. What it receives is the reduction of the range just below or just
-//! above, so that operands only ever meet in rank order and an operator needs to be associative, not commutative. As an
-//! operator writes its right operand, the result ends in the buffer of the higher range: an [`Accumulator`] therefore
-//! has two buffers and remembers which one holds the result, instead of copying. A commutative operator always
-//! reduces into the buffer that already holds the result, or into the received data while the result is still the
-//! user's send buffer, which must not be written.
+//! A process holds the reduction of a range of ranks. What it receives is the reduction of the range just
+//! below or just above, so that operands only ever meet in rank order and an operator needs to be
+//! associative, not commutative. As an operator writes its right operand, the result ends in the buffer of
+//! the higher range: an [`Accumulator`] therefore has two buffers and remembers which one holds the result,
+//! instead of copying. A commutative operator always reduces into the buffer that already holds the result,
+//! or into the received data while the result is still the user's send buffer, which must not be written.
 //!
-//! Where several processes compute the same elements (recursive doubling) they keep the rank order even for a commutative
-//! operator: all of them then compute the same bits, also for operands such as NaN where "commutative" is a half-truth.
+//! Where several processes compute the same elements (recursive doubling) they keep the rank order even for a
+//! commutative operator: all of them then compute the same bits, also for operands such as NaN where
+//! "commutative" is a half-truth.
 
 use super::arguments::{Layout, Place, local};
 use super::schedule::{Buffer, Peer, Schedule, Span, TypeOf};
@@ -111,7 +112,8 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// Starts from `input`. The result grows in `output` where there is one. Only elements of `window` will be touched.
+    /// Starts from `input`. The result grows in `output` where there is one. Only elements of `window` will
+    /// be touched.
     pub fn new(reduction: &Reduction, input: Vector, output: Option<Vector>, window: Range) -> Self {
         let Reduction { layout, commutative, .. } = *reduction;
         Self { value: input, writable: [output, None], window, layout, ordered: !commutative }
@@ -141,8 +143,8 @@ impl Accumulator {
         self.writable.iter().position(|vector| *vector == Some(self.value))
     }
 
-    /// Receives `peer`'s partial result for `range`; [`Accumulator::combine`] with what this returns has to follow in
-    /// the same round.
+    /// Receives `peer`'s partial result for `range`; [`Accumulator::combine`] with what this returns has to
+    /// follow in the same round.
     pub fn receive(&mut self, schedule: &mut Schedule, peer: Peer, range: Range, side: Side) -> Arrival {
         let index = match self.writable_index() {
             Some(held) => 1 - held,
@@ -208,8 +210,8 @@ pub struct Arrival {
     side: Side,
 }
 
-/// A process receives the partial results of all its children at once if they have at most so many bytes, and waits once;
-/// larger ones it receives one after the other, in the same memory.
+/// A process receives the partial results of all its children at once if they have at most so many bytes, and
+/// waits once; larger ones it receives one after the other, in the same memory.
 const TOGETHER_BYTES_MAX: i64 = 64 * 1024;
 
 /// Reduces the whole vector to the root of a tree. The order is kept if the tree's root is rank 0.
@@ -230,7 +232,8 @@ pub fn to_tree_root(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator
     }
 }
 
-/// The partial result passes through the vectors of the children, in rank order, and ends in the last one's: no copy.
+/// The partial result passes through the vectors of the children, in rank order, and ends in the last one's:
+/// no copy.
 fn absorb_together(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator) {
     let (whole, children) = (held.window, tree.children());
     let last = held.spare(schedule);
@@ -252,8 +255,9 @@ fn absorb_together(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator)
 
 /// The largest power of two of processes that fits, and where this process stands among them.
 ///
-/// With a size that is no power of two, the first few pairs of ranks (0, 1), (2, 3), … work as one process each: the
-/// lower one gives its operand to the upper one and waits for the result. As pairs are neighbours, rank order survives.
+/// With a size that is no power of two, the first few pairs of ranks (0, 1), (2, 3), … work as one process
+/// each: the lower one gives its operand to the upper one and waits for the result. As pairs are neighbours,
+/// rank order survives.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded {
     rank: u32,
@@ -332,7 +336,8 @@ impl Folded {
         self.size.trailing_zeros()
     }
 
-    /// Every process gets the whole result: in round k it exchanges partial results with the worker that differs in bit k.
+    /// Every process gets the whole result: in round k it exchanges partial results with the worker that
+    /// differs in bit k.
     pub fn recursive_doubling(&self, schedule: &mut Schedule, held: &mut Accumulator) {
         self.fold(schedule, held);
         let Some(worker) = self.worker() else { return };
@@ -347,8 +352,8 @@ impl Folded {
         }
     }
 
-    /// Every worker gets the result of its segment (Rabenseifner): the partners of recursive doubling, but each pair
-    /// splits what it still has. Neighbours meet first, so that the order is kept.
+    /// Every worker gets the result of its segment (Rabenseifner): the partners of recursive doubling, but
+    /// each pair splits what it still has. Neighbours meet first, so that the order is kept.
     pub fn recursive_halving(&self, schedule: &mut Schedule, held: &mut Accumulator) {
         self.fold(schedule, held);
         let Some(worker) = self.worker() else { return };
@@ -369,7 +374,8 @@ impl Folded {
         }
     }
 
-    /// The way back of recursive halving: segments are exchanged, the last partner first, until all have all of `result`.
+    /// The way back of recursive halving: segments are exchanged, the last partner first, until all have all
+    /// of `result`.
     pub fn gather_segments(&self, schedule: &mut Schedule, result: Vector, count: i64) {
         let Some(worker) = self.worker() else { return };
         for level in (0..self.levels()).rev() {
@@ -388,11 +394,12 @@ impl Folded {
     }
 }
 
-/// Every process gets the result of its own part: in round k it gets the operand of the process k below it, and gives the
-/// process k above it that one's part. Each operand travels once, so this is the best for long vectors and any size.
+/// Every process gets the result of its own part: in round k it gets the operand of the process k below it,
+/// and gives the process k above it that one's part. Each operand travels once, so this is the best for long
+/// vectors and any size.
 ///
-/// The operands come in the order rank - 1, …, 0, size - 1, …, rank + 1. An ordered operator therefore collects the second
-/// run apart from the first and joins them at the end.
+/// The operands come in the order rank - 1, …, 0, size - 1, …, rank + 1. An ordered operator therefore
+/// collects the second run apart from the first and joins them at the end.
 pub fn pairwise(
     schedule: &mut Schedule,
     place: Place,

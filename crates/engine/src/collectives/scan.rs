@@ -10,7 +10,8 @@ algorithms! {
     {
         /// From rank to rank: n - 1 messages, the fewest possible.
         Chain = "chain",
-        /// In round k a process gets the reduction of the 2^k ranks below those that it has: ceil(log2 n) rounds.
+        /// In round k a process gets the reduction of the 2^k ranks below those that it has: ceil(log2 n)
+        /// rounds.
         Doubling = "doubling",
     }
 }
@@ -75,7 +76,8 @@ pub fn exscan(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sched
     schedule
 }
 
-/// Where the operands of the lower ranks arrive: in place the receive buffer still holds this process's own operand.
+/// Where the operands of the lower ranks arrive: in place the receive buffer still holds this process's own
+/// operand.
 fn landing(schedule: &mut Schedule, reduction: &Reduction) -> Vector {
     if !reduction.in_place {
         return reduction.output();

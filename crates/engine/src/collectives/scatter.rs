@@ -15,7 +15,8 @@ algorithms! {
     }
 }
 
-/// The scatter of an intra-communicator. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
+/// The scatter of an intra-communicator. `send` is significant at the root only; `receive` is none for
+/// `MPI_IN_PLACE`.
 pub fn scatter(
     algorithm: Algorithm,
     place: Place,
@@ -29,8 +30,8 @@ pub fn scatter(
     }
 }
 
-/// The scatter of an intra-communicator with a block size for each process, which is linear as only the root knows the
-/// sizes. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
+/// The scatter of an intra-communicator with a block size for each process, which is linear as only the root
+/// knows the sizes. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
 pub fn scatterv(place: Place, root: u32, send: Option<Blocks>, receive: Option<Block>) -> Schedule {
     if let Some(send) = send.filter(|_| place.rank == root) {
         let mut schedule = Schedule::with_capacity(place.size as usize);

@@ -1,17 +1,19 @@
 //! Which algorithm a collective uses.
 //!
-//! The choice must be the same on all processes of a call, so that it may depend only on what all of them know: the size
-//! of the communicator, bytes that the standard makes equal, and whether the node is crowded (more ranks than cores). On a
-//! crowded node each message costs a context switch, so that the fewest messages win as long as they are short; else the
-//! fewest rounds win for short messages, and the fewest bytes per process for long ones.
+//! The choice must be the same on all processes of a call, so that it may depend only on what all of them know: the
+//! size of the communicator, bytes that the standard makes equal, and whether a node is crowded (more ranks than
+//! cores), on which the processes agree when the communicator is made. On a crowded node each message costs a context
+//! switch, so that the fewest messages win as long as they are short. Elsewhere the fewest rounds win for short
+//! messages, and the fewest bytes per process for long ones.
 //!
-//! Groups that share the algorithms share the thresholds below; all are bytes of the quantity that the function names.
+//! An inter-communicator has one algorithm for each collective, so that there is nothing to choose.
 
 use super::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
 
-/// Broadcast: from here on a message is scattered and gathered, if there are enough processes to gain from it.
+/// Broadcast: from here on a message is scattered and gathered, if there are enough processes to gain from
+/// it.
 pub const BROADCAST_LONG_BYTES: i64 = 512 * 1024;
 /// Broadcast: the fewest processes for which a long message is cut into parts.
 pub const BROADCAST_PARTS_SIZE_MIN: u32 = 8;
@@ -30,7 +32,7 @@ pub const ALLTOALL_BRUCK_SIZE_MIN: u32 = 8;
 /// Alltoall: from here on blocks travel to one peer after the other.
 pub const ALLTOALL_LONG_BYTES: i64 = 32 * 1024;
 
-/// What the choice depends on.
+/// What the choice depends on, besides bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// Number of processes.
@@ -129,7 +131,8 @@ pub fn allreduce(situation: Situation, bytes: i64, count: i64) -> allreduce::Alg
     }
 }
 
-/// For `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block` of a vector of `count` elements of together `bytes`.
+/// For `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block` of a vector of `count` elements of together
+/// `bytes`.
 pub fn reduce_scatter(situation: Situation, bytes: i64, count: i64) -> reduce_scatter::Algorithm {
     match situation.is_long_reduction(bytes, count) || situation.size == 2 {
         true => reduce_scatter::Algorithm::Pairwise,

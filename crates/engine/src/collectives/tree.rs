@@ -1,10 +1,10 @@
 //! The trees on which most small collectives run.
 //!
-//! Positions count from the root: position p belongs to rank (root + p) mod size. In the binomial tree the parent of a
-//! position is the position without its lowest set bit; in the flat one it is the root. Either way a subtree is a
-//! range of positions, which is what lets a non-commutative operator be applied in rank order when the root is rank 0.
-//! A tree sends size - 1 messages, the fewest possible: the binomial one over ceil(log2(size)) levels, the flat one over
-//! one level, in which the root does all the work.
+//! Positions count from the root: position p belongs to rank (root + p) mod size. In the binomial tree the
+//! parent of a position is the position without its lowest set bit; in the flat one it is the root. Either
+//! way a subtree is a range of positions, which is what lets a non-commutative operator be applied in rank
+//! order when the root is rank 0. A tree sends size - 1 messages, the fewest possible: the binomial one over
+//! ceil(log2(size)) levels, the flat one over one level, in which the root does all the work.
 
 use super::arguments::{Place, local};
 use super::schedule::{Schedule, Span};
