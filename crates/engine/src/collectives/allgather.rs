@@ -16,6 +16,9 @@ algorithms! {
         Bruck = "bruck",
         /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
+        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
+        Flat = "flat",
     }
 }
 
@@ -33,7 +36,8 @@ pub fn allgather(algorithm: Algorithm, place: Place, send: Contribution, receive
         }
         Algorithm::Ring => ring(place, send, &receive),
         Algorithm::Bruck => bruck(place, send, &receive),
-        Algorithm::Tree => along_tree(place, send, &receive),
+        Algorithm::Tree => there_and_back(place, &Tree::binomial(place, 0), send, &receive),
+        Algorithm::Flat => there_and_back(place, &Tree::flat(place, 0), send, &receive),
     }
 }
 
@@ -116,8 +120,7 @@ fn packed_form(schedule: &mut Schedule, receive: &Blocks, total: i64) -> Buffer 
     if receive.is_contiguous() { Buffer::Receive } else { schedule.scratch_bytes(total) }
 }
 
-fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
-    let tree = Tree::binomial(place, 0);
+fn there_and_back(place: Place, there: &Tree, send: Contribution, receive: &Blocks) -> Schedule {
     let offsets = offsets(receive, 0, place.size);
     let total = offsets[place.size as usize];
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.size) as usize + 4);
@@ -126,7 +129,7 @@ fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
         let (start, end) = (offsets[first as usize], offsets[(first + count) as usize]);
         Span::packed(buffer, start, end - start)
     };
-    for child in tree.children() {
+    for child in there.children() {
         let subtree = blocks(child.position, child.subtree);
         if subtree.count > 0 {
             schedule.receive(local(child.rank), subtree);
@@ -137,12 +140,12 @@ fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
         schedule.copy(own, blocks(place.rank, 1));
     }
     schedule.end_round();
-    let subtree = blocks(place.rank, tree.subtree());
-    if let Some(parent) = tree.parent().filter(|_| subtree.count > 0) {
+    let subtree = blocks(place.rank, there.subtree());
+    if let Some(parent) = there.parent().filter(|_| subtree.count > 0) {
         schedule.send(local(parent), subtree);
         schedule.end_round();
     }
-    tree::broadcast(&mut schedule, &tree, blocks(0, place.size));
+    tree::broadcast(&mut schedule, &Tree::binomial(place, 0), blocks(0, place.size));
     unpack(&mut schedule, buffer, receive, place.size);
     schedule
 }

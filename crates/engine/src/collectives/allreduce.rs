@@ -16,7 +16,8 @@ algorithms! {
         Ring = "ring",
         /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
-        /// To rank 0 and back directly: the same number of messages, and everybody but rank 0 waits once.
+        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
     }
 }
@@ -49,21 +50,21 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
             folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
         }
         Algorithm::Ring => ring(&mut schedule, place, &reduction),
-        Algorithm::Tree => there_and_back(&mut schedule, &Tree::binomial(place, 0), &reduction),
-        Algorithm::Flat => there_and_back(&mut schedule, &Tree::flat(place, 0), &reduction),
+        Algorithm::Tree => there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &reduction),
+        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &reduction),
     }
     schedule
 }
 
-fn there_and_back(schedule: &mut Schedule, tree: &Tree, reduction: &Reduction) {
+fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree, reduction: &Reduction) {
     let (whole, output) = (reduction.whole(), reduction.output());
     let mut held = Accumulator::whole(reduction, true);
-    reduction::to_tree_root(schedule, tree, &mut held);
-    if tree.position == 0 {
+    reduction::to_tree_root(schedule, there, &mut held);
+    if place.rank == 0 {
         held.settle(schedule, whole, output);
     }
     schedule.end_round();
-    tree::broadcast(schedule, tree, output.span(whole));
+    tree::broadcast(schedule, &Tree::binomial(place, 0), output.span(whole));
 }
 
 /// Part `rank` of a vector of `count` elements; parts differ by one element at most.

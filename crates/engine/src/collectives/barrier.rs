@@ -11,7 +11,8 @@ algorithms! {
         Dissemination = "dissemination",
         /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
-        /// To rank 0 and back directly: the same number of messages, and everybody but rank 0 waits once.
+        /// Everybody sends to rank 0, and the news comes back along a binomial tree: as many messages as
+        /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
     }
 }
@@ -28,15 +29,15 @@ pub fn barrier(algorithm: Algorithm, place: Place) -> Schedule {
                 schedule.end_round();
             }
         }
-        Algorithm::Tree => there_and_back(&mut schedule, &Tree::binomial(place, 0)),
-        Algorithm::Flat => there_and_back(&mut schedule, &Tree::flat(place, 0)),
+        Algorithm::Tree => there_and_back(&mut schedule, place, &Tree::binomial(place, 0)),
+        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0)),
     }
     schedule
 }
 
-fn there_and_back(schedule: &mut Schedule, tree: &Tree) {
-    tree::notify(schedule, tree);
-    tree::broadcast(schedule, tree, Span::EMPTY);
+fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree) {
+    tree::notify(schedule, there);
+    tree::broadcast(schedule, &Tree::binomial(place, 0), Span::EMPTY);
 }
 
 /// The barrier of an inter-communicator: each group gathers at its rank 0, these two meet, and each group is

@@ -11,6 +11,9 @@ algorithms! {
         /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at
         /// rank 0, which sends the result to the root.
         Binomial = "binomial",
+        /// Everybody sends to the root, or to rank 0 if the operator is not commutative: nobody has to wait
+        /// twice.
+        Flat = "flat",
         /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long
         /// vectors.
         ReduceScatterGather = "reduce-scatter-gather",
@@ -24,8 +27,16 @@ pub fn reduce(algorithm: Algorithm, place: Place, root: u32, reduction: Reductio
         return schedule;
     }
     let mut held = Accumulator::whole(&reduction, place.rank == root);
+    let tree_root = if reduction.commutative { root } else { 0 };
     match algorithm {
-        Algorithm::Binomial => along_tree(&mut schedule, place, root, &reduction, &mut held),
+        Algorithm::Binomial => {
+            let tree = Tree::binomial(place, tree_root);
+            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+        }
+        Algorithm::Flat => {
+            let tree = Tree::flat(place, tree_root);
+            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+        }
         Algorithm::ReduceScatterGather => {
             reduce_scatter_gather(&mut schedule, place, root, &reduction, &mut held);
         }
@@ -33,20 +44,20 @@ pub fn reduce(algorithm: Algorithm, place: Place, root: u32, reduction: Reductio
     schedule
 }
 
+/// Reduces to the root of the tree, and sends the result on if that is not the root of the call.
 fn along_tree(
     schedule: &mut Schedule,
-    place: Place,
-    root: u32,
+    tree: &Tree,
+    (rank, root): (u32, u32),
     reduction: &Reduction,
     held: &mut Accumulator,
 ) {
     let (whole, output) = (reduction.whole(), reduction.output());
-    let tree_root = if reduction.commutative { root } else { 0 };
-    reduction::to_tree_root(schedule, &Tree::binomial(place, tree_root), held);
-    match (place.rank == tree_root, place.rank == root) {
+    reduction::to_tree_root(schedule, tree, held);
+    match (tree.position == 0, rank == root) {
         (true, true) => held.settle(schedule, whole, output),
         (true, false) => schedule.send(local(root), held.value.span(whole)),
-        (false, true) => schedule.receive(local(tree_root), output.span(whole)),
+        (false, true) => schedule.receive(local(tree.rank(0)), output.span(whole)),
         (false, false) => {}
     }
 }

@@ -14,6 +14,8 @@ algorithms! {
         RecursiveDoubling = "recursive-doubling",
         /// To rank 0 along a binomial tree and straight back: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
+        /// To rank 0 and back directly: as many messages as the tree, but nobody has to wait twice.
+        Flat = "flat",
     }
 }
 
@@ -78,7 +80,10 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
     match algorithm {
         Algorithm::Pairwise => pairwise(&mut schedule, place, &starts, &reduction),
         Algorithm::RecursiveDoubling => doubling(&mut schedule, place, &starts, &reduction),
-        Algorithm::Tree => along_tree(&mut schedule, place, &starts, &reduction),
+        Algorithm::Tree => {
+            there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &starts, &reduction)
+        }
+        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &starts, &reduction),
     }
     schedule
 }
@@ -106,9 +111,15 @@ fn doubling(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &
     }
 }
 
-fn along_tree(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
+fn there_and_back(
+    schedule: &mut Schedule,
+    place: Place,
+    there: &Tree,
+    starts: &Starts,
+    reduction: &Reduction,
+) {
     let mut held = Accumulator::new(reduction, reduction.input(), None, reduction.whole());
-    reduction::to_tree_root(schedule, &Tree::binomial(place, 0), &mut held);
+    reduction::to_tree_root(schedule, there, &mut held);
     let mine = starts.part(place.rank);
     let output = output(reduction, mine);
     if place.rank > 0 {

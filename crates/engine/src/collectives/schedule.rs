@@ -11,16 +11,17 @@
 //! - A [`Span`] of zero bytes never touches its buffer, which may be null or a scratch buffer that was not
 //!   declared.
 //! - [`TypeOf::Send`] and [`TypeOf::Receive`] are the datatypes of the call's send and receive sides. A call
-//!   with one datatype (broadcast, all reductions) means it by both, and its one user buffer by
+//!   with one datatype (broadcast, all reductions) means it by both. The only buffer of a broadcast is
 //!   [`Buffer::Receive`].
 //! - [`TypeOf::Packed`] counts bytes. In a user buffer it occurs only where the datatype's [`Layout`] is
 //!   contiguous.
 //! - Sender and receiver of a message may count it in different datatypes; the bytes agree. The same holds
 //!   for a copy.
-//! - A scratch buffer of elements is placed like a user buffer: displacement 0 is where the address of an element is,
-//!   so that element i has its data from `address + i * extent + true_lb`. An executor allocates
+//! - A scratch buffer of elements is placed like a user buffer: displacement 0 is where the address of an
+//!   element is, so that element i has its data from `address + i * extent + true_lb`. An executor allocates
 //!   `true_extent + (count - 1) * |extent|` bytes, starting at `start`, and uses as the buffer's address
-//!   `start - true_lb`, or with a negative extent `start - true_lb - (count - 1) * extent`. Spans lie inside it.
+//!   `start - true_lb`, or with a negative extent `start - true_lb - (count - 1) * extent`. Spans lie inside
+//!   it.
 //! - A scratch buffer of bytes starts at displacement 0. No scratch has to be cleared.
 //! - In-place calls never mention [`Buffer::Send`] where the standard says that it is not significant.
 //!
