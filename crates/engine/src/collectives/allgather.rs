@@ -3,23 +3,23 @@
 use super::arguments::{Blocks, Contribution, InterPlace, Place, local, remote};
 use super::gather::copy_own;
 use super::schedule::{Buffer, Schedule, Span};
-use super::tree::{self, Binomial, log2_ceil};
+use super::tree::{self, Tree, log2_ceil};
 
-/// How blocks are gathered at all processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No staging.
-    Ring,
-    /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n) rounds for any
-    /// size; for short blocks.
-    Bruck,
-    /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
-    Tree,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Ring, Algorithm::Bruck, Algorithm::Tree];
+algorithms! {
+    /// How blocks are gathered at all processes.
+    {
+        /// n - 1 rounds, in each of which a process passes on the block that it got last: for long blocks. No
+        /// staging.
+        Ring = "ring",
+        /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n)
+        /// rounds for any size; for short blocks.
+        Bruck = "bruck",
+        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        Tree = "tree",
+        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
+        Flat = "flat",
+    }
 }
 
 /// The gather to all of an intra-communicator, both forms.
@@ -36,7 +36,8 @@ pub fn allgather(algorithm: Algorithm, place: Place, send: Contribution, receive
         }
         Algorithm::Ring => ring(place, send, &receive),
         Algorithm::Bruck => bruck(place, send, &receive),
-        Algorithm::Tree => along_tree(place, send, &receive),
+        Algorithm::Tree => there_and_back(place, &Tree::binomial(place, 0), send, &receive),
+        Algorithm::Flat => there_and_back(place, &Tree::flat(place, 0), send, &receive),
     }
 }
 
@@ -67,7 +68,8 @@ fn ring(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
     schedule
 }
 
-/// Where the packed blocks of `size` ranks start if they stand in the cyclic order from `first`; one more entry is the end.
+/// Where the packed blocks of `size` ranks start if they stand in the cyclic order from `first`; one more
+/// entry is the end.
 fn offsets(receive: &Blocks, first: u32, size: u32) -> Vec<i64> {
     let mut next = 0;
     let ends = (0..size).map(|index| {
@@ -112,13 +114,13 @@ fn bruck(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
     schedule
 }
 
-/// The packed form of all blocks: the receive buffer itself if it has that form, else scratch that is unpacked at the end.
+/// The packed form of all blocks: the receive buffer itself if it has that form, else scratch that is
+/// unpacked at the end.
 fn packed_form(schedule: &mut Schedule, receive: &Blocks, total: i64) -> Buffer {
     if receive.is_contiguous() { Buffer::Receive } else { schedule.scratch_bytes(total) }
 }
 
-fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
-    let tree = Binomial::new(place, 0);
+fn there_and_back(place: Place, there: &Tree, send: Contribution, receive: &Blocks) -> Schedule {
     let offsets = offsets(receive, 0, place.size);
     let total = offsets[place.size as usize];
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.size) as usize + 4);
@@ -127,7 +129,7 @@ fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
         let (start, end) = (offsets[first as usize], offsets[(first + count) as usize]);
         Span::packed(buffer, start, end - start)
     };
-    for child in tree.children() {
+    for child in there.children() {
         let subtree = blocks(child.position, child.subtree);
         if subtree.count > 0 {
             schedule.receive(local(child.rank), subtree);
@@ -138,12 +140,12 @@ fn along_tree(place: Place, send: Contribution, receive: &Blocks) -> Schedule {
         schedule.copy(own, blocks(place.rank, 1));
     }
     schedule.end_round();
-    let subtree = blocks(place.rank, tree.subtree());
-    if let Some(parent) = tree.parent().filter(|_| subtree.count > 0) {
+    let subtree = blocks(place.rank, there.subtree());
+    if let Some(parent) = there.parent().filter(|_| subtree.count > 0) {
         schedule.send(local(parent), subtree);
         schedule.end_round();
     }
-    tree::broadcast(&mut schedule, &tree, blocks(0, place.size));
+    tree::broadcast(&mut schedule, &Tree::binomial(place, 0), blocks(0, place.size));
     unpack(&mut schedule, buffer, receive, place.size);
     schedule
 }
@@ -163,8 +165,8 @@ fn unpack(schedule: &mut Schedule, buffer: Buffer, receive: &Blocks, size: u32) 
     }
 }
 
-/// The gather to all of an inter-communicator, both forms: a process sends its block to rank 0 of the other group, which
-/// passes all of them on along its tree.
+/// The gather to all of an inter-communicator, both forms: a process sends its block to rank 0 of the other
+/// group, which passes all of them on along its tree.
 pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule {
     let mut schedule = Schedule::with_capacity(place.remote_size as usize + 4);
     let total = receive.total_bytes(place.remote_size);
@@ -186,7 +188,7 @@ pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule
     }
     schedule.end_round();
     if total > 0 {
-        let tree = Binomial::new(place.local, 0);
+        let tree = Tree::binomial(place.local, 0);
         tree::broadcast(&mut schedule, &tree, Span::packed(buffer, 0, total));
         unpack(&mut schedule, buffer, &receive, place.remote_size);
     }

@@ -3,25 +3,23 @@
 use super::arguments::{InterPlace, Place, local, remote};
 use super::reduction::{self, Accumulator, Folded, Range, Reduction};
 use super::schedule::{Buffer, Schedule};
-use super::tree::{self, Binomial, log2_ceil};
+use super::tree::{self, Tree, log2_ceil};
 
-/// How a reduction to all is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Whole vectors, ceil(log2 n) rounds: for short ones.
-    RecursiveDoubling,
-    /// Recursive halving and back (Rabenseifner): for long vectors if the size is a power of two.
-    RecursiveHalving,
-    /// Pairwise exchange, then a ring: for long vectors and any size; 2(n - 1) rounds.
-    Ring,
-    /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
-    Tree,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] =
-        &[Algorithm::RecursiveDoubling, Algorithm::RecursiveHalving, Algorithm::Ring, Algorithm::Tree];
+algorithms! {
+    /// How a reduction to all is done.
+    {
+        /// Whole vectors, ceil(log2 n) rounds: for short ones.
+        RecursiveDoubling = "recursive-doubling",
+        /// Recursive halving and back (Rabenseifner): for long vectors if the size is a power of two.
+        RecursiveHalving = "recursive-halving",
+        /// Pairwise exchange, then a ring: for long vectors and any size; 2(n - 1) rounds.
+        Ring = "ring",
+        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        Tree = "tree",
+        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
+        Flat = "flat",
+    }
 }
 
 /// The reduction to all of an intra-communicator.
@@ -52,18 +50,21 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
             folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
         }
         Algorithm::Ring => ring(&mut schedule, place, &reduction),
-        Algorithm::Tree => {
-            let tree = Binomial::new(place, 0);
-            let mut held = Accumulator::whole(&reduction, true);
-            reduction::to_tree_root(&mut schedule, &tree, &mut held);
-            if place.rank == 0 {
-                held.settle(&mut schedule, whole, output);
-            }
-            schedule.end_round();
-            tree::broadcast(&mut schedule, &tree, output.span(whole));
-        }
+        Algorithm::Tree => there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &reduction),
+        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &reduction),
     }
     schedule
+}
+
+fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree, reduction: &Reduction) {
+    let (whole, output) = (reduction.whole(), reduction.output());
+    let mut held = Accumulator::whole(reduction, true);
+    reduction::to_tree_root(schedule, there, &mut held);
+    if place.rank == 0 {
+        held.settle(schedule, whole, output);
+    }
+    schedule.end_round();
+    tree::broadcast(schedule, &Tree::binomial(place, 0), output.span(whole));
 }
 
 /// Part `rank` of a vector of `count` elements; parts differ by one element at most.
@@ -96,17 +97,18 @@ fn ring(schedule: &mut Schedule, place: Place, reduction: &Reduction) {
     schedule.end_round();
 }
 
-/// The reduction to all of an inter-communicator: each group gets the result of the other. Both reduce to their rank 0,
-/// these exchange the results, and each spreads what it got.
+/// The reduction to all of an inter-communicator: each group gets the result of the other. Both reduce to
+/// their rank 0, these exchange the results, and each spreads what it got.
 pub fn inter(place: InterPlace, reduction: Reduction) -> Schedule {
-    let tree = Binomial::new(place.local, 0);
+    let tree = Tree::binomial(place.local, 0);
     let mut schedule = Schedule::with_capacity(4 * log2_ceil(place.local.size) as usize + 4);
     if reduction.bytes() == 0 {
         return schedule;
     }
     let (whole, output) = (reduction.whole(), reduction.output());
     let is_root = place.local.rank == 0;
-    // The result of the other group arrives in the receive buffer, so that rank 0 must not reduce its own there.
+    // The result of the other group arrives in the receive buffer, so that rank 0 must not reduce its own
+    // there.
     let mut held = Accumulator::whole(&reduction, !is_root);
     reduction::to_tree_root(&mut schedule, &tree, &mut held);
     if is_root {

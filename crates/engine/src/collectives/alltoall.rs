@@ -4,21 +4,19 @@ use super::arguments::{Block, Blocks, InterPlace, Place, local, remote};
 use super::schedule::{Schedule, Span};
 use super::tree::log2_ceil;
 
-/// How blocks are exchanged between all processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Everything is posted at once, in batches of [`LINEAR_BATCH`] peers: one wait, for short and middling blocks.
-    Linear,
-    /// One peer after the other: for long blocks, which would only compete for memory.
-    Pairwise,
-    /// In round k a process passes on the packed blocks whose way has bit k set: ceil(log2 n) messages, for tiny blocks. The
-    /// v and w forms, of whose counts a process knows only its own, are linear instead.
-    Bruck,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::Pairwise, Algorithm::Bruck];
+algorithms! {
+    /// How blocks are exchanged between all processes.
+    {
+        /// Everything is posted at once, in batches of [`LINEAR_BATCH`] peers: one wait, for short and
+        /// middling blocks.
+        Linear = "linear",
+        /// One peer after the other: for long blocks, which would only compete for memory.
+        Pairwise = "pairwise",
+        /// In round k a process passes on the packed blocks whose way has bit k set: ceil(log2 n) messages,
+        /// for tiny blocks. The v and w forms, of whose counts a process knows only its own, are linear
+        /// instead.
+        Bruck = "bruck",
+    }
 }
 
 /// The peers that the linear algorithm exchanges with at a time: bounds the unexpected messages of a process.
@@ -37,7 +35,8 @@ pub fn alltoall(algorithm: Algorithm, place: Place, send: Option<Blocks>, receiv
     }
 }
 
-/// Exchanges with `batch` peers in a round. Sender and receiver meet in the same round, since it goes by their distance.
+/// Exchanges with `batch` peers in a round. Sender and receiver meet in the same round, since it goes by
+/// their distance.
 fn direct(place: Place, send: &Blocks, receive: &Blocks, batch: u32) -> Schedule {
     let mut schedule = Schedule::with_capacity(2 * place.size as usize);
     let mut first = 1;
@@ -62,7 +61,8 @@ fn direct(place: Place, send: &Blocks, receive: &Blocks, batch: u32) -> Schedule
     schedule
 }
 
-/// Pairs exchange their blocks through scratch of one block. In round k the ranks that add up to k modulo the size meet.
+/// Pairs exchange their blocks through scratch of one block. In round k the ranks that add up to k modulo the
+/// size meet.
 fn in_place(place: Place, blocks: &Blocks) -> Schedule {
     let Place { rank, size } = place;
     let mut schedule = Schedule::with_capacity(3 * size as usize);
@@ -117,8 +117,8 @@ fn bruck(place: Place, send: Option<Block>, receive: Block) -> Schedule {
     schedule
 }
 
-/// The exchange of an inter-communicator, all forms: everybody sends to everybody of the other group. Round k joins the
-/// ranks that add up to a number of the k-th batch modulo the larger size, in both directions.
+/// The exchange of an inter-communicator, all forms: everybody sends to everybody of the other group. Round k
+/// joins the ranks that add up to a number of the k-th batch modulo the larger size, in both directions.
 pub fn inter(place: InterPlace, send: Blocks, receive: Blocks) -> Schedule {
     let Place { rank, size } = place.local;
     let mut schedule = Schedule::with_capacity(2 * place.remote_size as usize);

@@ -50,8 +50,8 @@ pub struct Layout {
     pub size: i64,
     /// Bytes from an element to the next, `MPI_Type_get_extent`.
     pub extent: i64,
-    /// Whether elements in a row, read byte by byte from the buffer's address, are their packed form: no gap, no
-    /// displaced lower bound, no reordering.
+    /// Whether elements in a row, read byte by byte from the buffer's address, are their packed form: no gap,
+    /// no displaced lower bound, no reordering.
     pub contiguous: bool,
 }
 
@@ -178,7 +178,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Whether the blocks of all ranks, read byte by byte from the buffer's address, are their packed form in rank order.
+    /// Whether the blocks of all ranks, read byte by byte from the buffer's address, are their packed form in
+    /// rank order.
     pub fn is_contiguous(&self) -> bool {
         match self {
             Blocks::Equal(block) => block.layout.contiguous,

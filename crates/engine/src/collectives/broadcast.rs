@@ -1,31 +1,30 @@
 //! `MPI_Bcast` (MPI 5.0, section 6.4).
 //!
-//! The processes may describe the data by different datatypes of one signature, so that only its bytes can be cut alike
-//! everywhere. A datatype that is not contiguous is therefore packed and unpacked where the data travels in parts.
+//! The processes may describe the data by different datatypes of one signature, so that only its bytes can be
+//! cut alike everywhere. A datatype that is not contiguous is therefore packed and unpacked where the data
+//! travels in parts.
 
 use super::arguments::{Block, InterPlace, Place, Root, local, remote};
 use super::schedule::{Buffer, Schedule, Span};
-use super::tree::{self, Binomial, log2_ceil};
+use super::tree::{self, Tree, log2_ceil};
 
-/// How a broadcast is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Whole along a binomial tree: n - 1 messages.
-    Binomial,
-    /// Parts are scattered along a binomial tree, then passed around a ring: no process sends more than twice the data.
-    ScatterRing,
-    /// The same, but the parts are gathered by recursive doubling; where the size is no power of two, by the ring.
-    ScatterDoubling,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Binomial, Algorithm::ScatterRing, Algorithm::ScatterDoubling];
+algorithms! {
+    /// How a broadcast is done.
+    {
+        /// Whole along a binomial tree: n - 1 messages.
+        Binomial = "binomial",
+        /// Parts are scattered along a binomial tree, then passed around a ring: no process sends more than
+        /// twice the data.
+        ScatterRing = "scatter-ring",
+        /// The same, but the parts are gathered by recursive doubling; where the size is no power of two, by
+        /// the ring.
+        ScatterDoubling = "scatter-doubling",
+    }
 }
 
 /// The broadcast of an intra-communicator.
 pub fn broadcast(algorithm: Algorithm, place: Place, root: u32, data: Block) -> Schedule {
-    let tree = Binomial::new(place, root);
+    let tree = Tree::binomial(place, root);
     if place.size == 1 || data.bytes() == 0 {
         return Schedule::with_capacity(0);
     }
@@ -82,7 +81,7 @@ fn receive_part(schedule: &mut Schedule, rank: u32, span: Span) {
     }
 }
 
-fn scatter(schedule: &mut Schedule, tree: &Binomial, parts: &Parts) {
+fn scatter(schedule: &mut Schedule, tree: &Tree, parts: &Parts) {
     if let Some(parent) = tree.parent() {
         receive_part(schedule, parent, parts.span(tree.position, tree.subtree()));
         schedule.end_round();
@@ -93,8 +92,9 @@ fn scatter(schedule: &mut Schedule, tree: &Binomial, parts: &Parts) {
     schedule.end_round();
 }
 
-/// Each process passes on the part that it got last, unless the scatter has already brought it to the next process.
-fn gather_ring(schedule: &mut Schedule, tree: &Binomial, parts: &Parts) {
+/// Each process passes on the part that it got last, unless the scatter has already brought it to the next
+/// process.
+fn gather_ring(schedule: &mut Schedule, tree: &Tree, parts: &Parts) {
     let size = parts.size;
     let (below, above) = ((tree.position + size - 1) % size, (tree.position + 1) % size);
     for step in 0..size - 1 {
@@ -111,12 +111,12 @@ fn gather_ring(schedule: &mut Schedule, tree: &Binomial, parts: &Parts) {
 }
 
 /// Whether the scatter has brought parts `first .. first + count` to the process of `tree`.
-fn arrived(tree: &Binomial, first: u32, count: u32) -> bool {
+fn arrived(tree: &Tree, first: u32, count: u32) -> bool {
     first >= tree.position && first + count <= tree.position + tree.subtree()
 }
 
 /// In round k the process and the one whose position differs in bit k exchange the 2^k parts that each holds.
-fn gather_doubling(schedule: &mut Schedule, tree: &Binomial, parts: &Parts) {
+fn gather_doubling(schedule: &mut Schedule, tree: &Tree, parts: &Parts) {
     for level in 0..log2_ceil(parts.size) {
         let width = 1 << level;
         let held = tree.position & !(width - 1);
@@ -146,7 +146,7 @@ pub fn inter(place: InterPlace, root: Root, data: Block) -> Schedule {
                 schedule.receive(remote(rank), data.in_receive());
                 schedule.end_round();
             }
-            tree::broadcast(&mut schedule, &Binomial::new(place.local, 0), data.in_receive());
+            tree::broadcast(&mut schedule, &Tree::binomial(place.local, 0), data.in_receive());
         }
     }
     schedule

@@ -4,20 +4,16 @@
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Place, Root, local, remote};
 use super::schedule::{Buffer, Peer, Schedule, Span};
-use super::tree::{Binomial, Child, log2_ceil};
+use super::tree::{Child, Tree, log2_ceil};
 
-/// How blocks are gathered at one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Everybody sends to the root.
-    Linear,
-    /// Along a binomial tree: the root receives ceil(log2 n) messages; for small blocks.
-    Binomial,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::Binomial];
+algorithms! {
+    /// How blocks are gathered at one process.
+    {
+        /// Everybody sends to the root.
+        Linear = "linear",
+        /// Along a binomial tree: the root receives ceil(log2 n) messages; for small blocks.
+        Binomial = "binomial",
+    }
 }
 
 /// The gather of an intra-communicator. `receive` is significant at the root only.
@@ -34,8 +30,8 @@ pub fn gather(
     }
 }
 
-/// The gather of an intra-communicator with a block size for each process, which is linear as only the root knows the
-/// sizes. `receive` is significant at the root only.
+/// The gather of an intra-communicator with a block size for each process, which is linear as only the root
+/// knows the sizes. `receive` is significant at the root only.
 pub fn gatherv(place: Place, root: u32, send: Contribution, receive: Option<Blocks>) -> Schedule {
     if let Some(receive) = receive.filter(|_| place.rank == root) {
         let mut schedule = Schedule::with_capacity(place.size as usize);
@@ -79,7 +75,7 @@ pub(super) fn copy_own(schedule: &mut Schedule, rank: u32, send: Contribution, r
 }
 
 fn binomial(place: Place, root: u32, send: Contribution, receive: Option<Block>) -> Schedule {
-    let tree = Binomial::new(place, root);
+    let tree = Tree::binomial(place, root);
     let mut schedule = Schedule::with_capacity(log2_ceil(place.size) as usize + 3);
     match (tree.parent(), send, receive) {
         (None, _, Some(block)) if block.bytes() > 0 => at_root(&mut schedule, &tree, place, send, block),
@@ -91,7 +87,7 @@ fn binomial(place: Place, root: u32, send: Contribution, receive: Option<Block>)
     schedule
 }
 
-fn at_root(schedule: &mut Schedule, tree: &Binomial, place: Place, send: Contribution, block: Block) {
+fn at_root(schedule: &mut Schedule, tree: &Tree, place: Place, send: Contribution, block: Block) {
     let mut wrapped = None;
     for child in tree.children() {
         if child.rank + child.subtree <= place.size {
@@ -127,7 +123,7 @@ pub(super) fn runs_around(place: Place, child: Child, block_bytes: i64, buffer: 
     ]
 }
 
-fn on_the_way(schedule: &mut Schedule, tree: &Binomial, parent: u32, block: Block) {
+fn on_the_way(schedule: &mut Schedule, tree: &Tree, parent: u32, block: Block) {
     if tree.subtree() == 1 {
         schedule.send(local(parent), block.in_send());
         return;

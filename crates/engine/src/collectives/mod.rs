@@ -1,8 +1,12 @@
 //! Collective communication (MPI 5.0, chapter 6).
 //!
-//! A collective operation is a [`schedule::Schedule`] for each process: a pure function of its rank, the size and the
-//! call's counts, which the executor then runs over point-to-point messages. The files are named by the families of the
-//! standard; each offers its algorithms as an enum and builds schedules for intra- and inter-communicators.
+//! A collective operation is a [`schedule::Schedule`] for each process: a pure function of its rank, the size
+//! and the call's counts, which the executor then runs over point-to-point messages. The files are named by
+//! the families of the standard; each offers its algorithms as an enum and builds schedules for intra- and
+//! inter-communicators.
+
+#[macro_use]
+mod algorithm;
 
 pub mod allgather;
 pub mod allreduce;

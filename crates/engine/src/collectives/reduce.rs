@@ -3,21 +3,21 @@
 use super::arguments::{InterPlace, Place, Root, local, remote};
 use super::reduction::{self, Accumulator, Folded, Reduction};
 use super::schedule::Schedule;
-use super::tree::{Binomial, log2_ceil};
+use super::tree::{Tree, log2_ceil};
 
-/// How a reduction to one process is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at rank 0, which
-    /// sends the result to the root.
-    Binomial,
-    /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long vectors.
-    ReduceScatterGather,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Binomial, Algorithm::ReduceScatterGather];
+algorithms! {
+    /// How a reduction to one process is done.
+    {
+        /// Along a binomial tree: n - 1 messages. With an operator that is not commutative the tree ends at
+        /// rank 0, which sends the result to the root.
+        Binomial = "binomial",
+        /// Everybody sends to the root, or to rank 0 if the operator is not commutative: nobody has to wait
+        /// twice.
+        Flat = "flat",
+        /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long
+        /// vectors.
+        ReduceScatterGather = "reduce-scatter-gather",
+    }
 }
 
 /// The reduction of an intra-communicator.
@@ -27,8 +27,16 @@ pub fn reduce(algorithm: Algorithm, place: Place, root: u32, reduction: Reductio
         return schedule;
     }
     let mut held = Accumulator::whole(&reduction, place.rank == root);
+    let tree_root = if reduction.commutative { root } else { 0 };
     match algorithm {
-        Algorithm::Binomial => along_tree(&mut schedule, place, root, &reduction, &mut held),
+        Algorithm::Binomial => {
+            let tree = Tree::binomial(place, tree_root);
+            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+        }
+        Algorithm::Flat => {
+            let tree = Tree::flat(place, tree_root);
+            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+        }
         Algorithm::ReduceScatterGather => {
             reduce_scatter_gather(&mut schedule, place, root, &reduction, &mut held);
         }
@@ -36,20 +44,20 @@ pub fn reduce(algorithm: Algorithm, place: Place, root: u32, reduction: Reductio
     schedule
 }
 
+/// Reduces to the root of the tree, and sends the result on if that is not the root of the call.
 fn along_tree(
     schedule: &mut Schedule,
-    place: Place,
-    root: u32,
+    tree: &Tree,
+    (rank, root): (u32, u32),
     reduction: &Reduction,
     held: &mut Accumulator,
 ) {
     let (whole, output) = (reduction.whole(), reduction.output());
-    let tree_root = if reduction.commutative { root } else { 0 };
-    reduction::to_tree_root(schedule, &Binomial::new(place, tree_root), held);
-    match (place.rank == tree_root, place.rank == root) {
+    reduction::to_tree_root(schedule, tree, held);
+    match (tree.position == 0, rank == root) {
         (true, true) => held.settle(schedule, whole, output),
         (true, false) => schedule.send(local(root), held.value.span(whole)),
-        (false, true) => schedule.receive(local(tree_root), output.span(whole)),
+        (false, true) => schedule.receive(local(tree.rank(0)), output.span(whole)),
         (false, false) => {}
     }
 }
@@ -81,7 +89,8 @@ fn reduce_scatter_gather(
     }
 }
 
-/// The reduction of an inter-communicator: the remote group reduces to its rank 0, which sends the result to the root.
+/// The reduction of an inter-communicator: the remote group reduces to its rank 0, which sends the result to
+/// the root.
 pub fn inter(place: InterPlace, root: Root, reduction: Reduction) -> Schedule {
     let mut schedule = Schedule::with_capacity(2 * log2_ceil(place.local.size) as usize + 2);
     let whole = reduction.whole();
@@ -91,7 +100,7 @@ pub fn inter(place: InterPlace, root: Root, reduction: Reduction) -> Schedule {
         Root::This => schedule.receive(remote(0), reduction.output().span(whole)),
         Root::Remote(rank) => {
             let mut held = Accumulator::whole(&reduction, false);
-            reduction::to_tree_root(&mut schedule, &Binomial::new(place.local, 0), &mut held);
+            reduction::to_tree_root(&mut schedule, &Tree::binomial(place.local, 0), &mut held);
             if place.local.rank == 0 {
                 schedule.send(remote(rank), held.value.span(whole));
             }

@@ -3,22 +3,20 @@
 use super::arguments::{InterPlace, Place, local, remote};
 use super::reduction::{self, Accumulator, Folded, Range, Reduction, Vector};
 use super::schedule::Schedule;
-use super::tree::{Binomial, log2_ceil};
+use super::tree::{Tree, log2_ceil};
 
-/// How a reduction whose result is scattered is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Every process gets the operands of its part from the others: for long vectors.
-    Pairwise,
-    /// Everybody reduces everything, and keeps its part: ceil(log2 n) rounds, for short vectors.
-    RecursiveDoubling,
-    /// To rank 0 along a binomial tree and straight back: 2(n - 1) messages, the fewest possible.
-    Tree,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Pairwise, Algorithm::RecursiveDoubling, Algorithm::Tree];
+algorithms! {
+    /// How a reduction whose result is scattered is done.
+    {
+        /// Every process gets the operands of its part from the others: for long vectors.
+        Pairwise = "pairwise",
+        /// Everybody reduces everything, and keeps its part: ceil(log2 n) rounds, for short vectors.
+        RecursiveDoubling = "recursive-doubling",
+        /// To rank 0 along a binomial tree and straight back: 2(n - 1) messages, the fewest possible.
+        Tree = "tree",
+        /// To rank 0 and back directly: as many messages as the tree, but nobody has to wait twice.
+        Flat = "flat",
+    }
 }
 
 /// How the result is shared out.
@@ -82,7 +80,10 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
     match algorithm {
         Algorithm::Pairwise => pairwise(&mut schedule, place, &starts, &reduction),
         Algorithm::RecursiveDoubling => doubling(&mut schedule, place, &starts, &reduction),
-        Algorithm::Tree => along_tree(&mut schedule, place, &starts, &reduction),
+        Algorithm::Tree => {
+            there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &starts, &reduction)
+        }
+        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &starts, &reduction),
     }
     schedule
 }
@@ -90,8 +91,8 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
 fn pairwise(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
     let mine = starts.part(place.rank);
     let output = output(reduction, mine);
-    // In place the start of the receive buffer is an operand of rank 0 until the last send, so that the result may not
-    // grow there.
+    // In place the start of the receive buffer is an operand of rank 0 until the last send, so that the
+    // result may not grow there.
     let growing = (!reduction.in_place).then_some(output);
     let mut held = Accumulator::new(reduction, reduction.input(), growing, mine);
     reduction::pairwise(schedule, place, reduction.input(), &mut held, |rank| starts.part(rank));
@@ -110,9 +111,15 @@ fn doubling(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &
     }
 }
 
-fn along_tree(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
+fn there_and_back(
+    schedule: &mut Schedule,
+    place: Place,
+    there: &Tree,
+    starts: &Starts,
+    reduction: &Reduction,
+) {
     let mut held = Accumulator::new(reduction, reduction.input(), None, reduction.whole());
-    reduction::to_tree_root(schedule, &Binomial::new(place, 0), &mut held);
+    reduction::to_tree_root(schedule, there, &mut held);
     let mine = starts.part(place.rank);
     let output = output(reduction, mine);
     if place.rank > 0 {
@@ -127,8 +134,9 @@ fn along_tree(schedule: &mut Schedule, place: Place, starts: &Starts, reduction:
     held.settle(schedule, mine, output);
 }
 
-/// Both forms on an inter-communicator: the data of one group, reduced, is scattered over the other. Both groups reduce to
-/// their rank 0, these exchange the results, and each scatters what it got. `parts` are those of the local group.
+/// Both forms on an inter-communicator: the data of one group, reduced, is scattered over the other. Both
+/// groups reduce to their rank 0, these exchange the results, and each scatters what it got. `parts` are
+/// those of the local group.
 pub fn inter(place: InterPlace, parts: Parts, reduction: Reduction) -> Schedule {
     let mut schedule = Schedule::with_capacity(4 * log2_ceil(place.local.size) as usize + 4);
     if reduction.bytes() == 0 {
@@ -139,7 +147,7 @@ pub fn inter(place: InterPlace, parts: Parts, reduction: Reduction) -> Schedule 
     let mine = starts.part(rank);
     let output = output(&reduction, mine);
     let mut held = Accumulator::new(&reduction, reduction.input(), None, whole);
-    reduction::to_tree_root(&mut schedule, &Binomial::new(place.local, 0), &mut held);
+    reduction::to_tree_root(&mut schedule, &Tree::binomial(place.local, 0), &mut held);
     if rank > 0 {
         if mine.count > 0 {
             schedule.receive(local(0), output.span(mine));

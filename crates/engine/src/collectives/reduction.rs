@@ -1,18 +1,19 @@
 //! What all reductions are made of (MPI 5.0, section 6.9): partial results that meet in rank order.
 //!
-//! A process holds the reduction of a range of ranks. What it receives is the reduction of the range just below or just
-//! above, so that operands only ever meet in rank order and an operator needs to be associative, not commutative. As an
-//! operator writes its right operand, the result ends in the buffer of the higher range: an [`Accumulator`] therefore
-//! has two buffers and remembers which one holds the result, instead of copying. A commutative operator always
-//! reduces into the buffer that already holds the result, or into the received data while the result is still the
-//! user's send buffer, which must not be written.
+//! A process holds the reduction of a range of ranks. What it receives is the reduction of the range just
+//! below or just above, so that operands only ever meet in rank order and an operator needs to be
+//! associative, not commutative. As an operator writes its right operand, the result ends in the buffer of
+//! the higher range: an [`Accumulator`] therefore has two buffers and remembers which one holds the result,
+//! instead of copying. A commutative operator always reduces into the buffer that already holds the result,
+//! or into the received data while the result is still the user's send buffer, which must not be written.
 //!
-//! Where several processes compute the same elements (recursive doubling) they keep the rank order even for a commutative
-//! operator: all of them then compute the same bits, also for operands such as NaN where "commutative" is a half-truth.
+//! Where several processes compute the same elements (recursive doubling) they keep the rank order even for a
+//! commutative operator: all of them then compute the same bits, also for operands such as NaN where
+//! "commutative" is a half-truth.
 
 use super::arguments::{Layout, Place, local};
 use super::schedule::{Buffer, Peer, Schedule, Span, TypeOf};
-use super::tree::Binomial;
+use super::tree::Tree;
 
 /// The arguments of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,8 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// Starts from `input`. The result grows in `output` where there is one. Only elements of `window` will be touched.
+    /// Starts from `input`. The result grows in `output` where there is one. Only elements of `window` will
+    /// be touched.
     pub fn new(reduction: &Reduction, input: Vector, output: Option<Vector>, window: Range) -> Self {
         let Reduction { layout, commutative, .. } = *reduction;
         Self { value: input, writable: [output, None], window, layout, ordered: !commutative }
@@ -141,8 +143,8 @@ impl Accumulator {
         self.writable.iter().position(|vector| *vector == Some(self.value))
     }
 
-    /// Receives `peer`'s partial result for `range`; [`Accumulator::combine`] with what this returns has to follow in
-    /// the same round.
+    /// Receives `peer`'s partial result for `range`; [`Accumulator::combine`] with what this returns has to
+    /// follow in the same round.
     pub fn receive(&mut self, schedule: &mut Schedule, peer: Peer, range: Range, side: Side) -> Arrival {
         let index = match self.writable_index() {
             Some(held) => 1 - held,
@@ -208,11 +210,21 @@ pub struct Arrival {
     side: Side,
 }
 
-/// Reduces the whole vector to the root of a binomial tree. The order is kept if the tree's root is rank 0.
-pub fn to_tree_root(schedule: &mut Schedule, tree: &Binomial, held: &mut Accumulator) {
+/// A process receives the partial results of all its children at once if they have at most so many bytes, and
+/// waits once; larger ones it receives one after the other, in the same memory.
+const TOGETHER_BYTES_MAX: i64 = 64 * 1024;
+
+/// Reduces the whole vector to the root of a tree. The order is kept if the tree's root is rank 0.
+pub fn to_tree_root(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator) {
     let whole = held.window;
-    for child in tree.children() {
-        held.absorb(schedule, local(child.rank), whole, Side::Higher);
+    let children = tree.children();
+    let bytes = held.layout.bytes(whole.count) * children.len() as i64;
+    if children.len() > 1 && bytes <= TOGETHER_BYTES_MAX {
+        absorb_together(schedule, tree, held);
+    } else {
+        for child in children {
+            held.absorb(schedule, local(child.rank), whole, Side::Higher);
+        }
     }
     if let Some(parent) = tree.parent() {
         schedule.send(local(parent), held.value.span(whole));
@@ -220,10 +232,32 @@ pub fn to_tree_root(schedule: &mut Schedule, tree: &Binomial, held: &mut Accumul
     }
 }
 
+/// The partial result passes through the vectors of the children, in rank order, and ends in the last one's:
+/// no copy.
+fn absorb_together(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator) {
+    let (whole, children) = (held.window, tree.children());
+    let last = held.spare(schedule);
+    let before_last = children.len() - 1;
+    let buffer = schedule.scratch_elements(whole.count * before_last as i64, TypeOf::Receive);
+    let extent = held.layout.extent;
+    let landing = |index: usize| match index == before_last {
+        true => last,
+        false => Vector { buffer, origin: (index as i64 * whole.count - whole.first) * extent, extent },
+    };
+    for (index, child) in children.enumerate() {
+        schedule.receive(local(child.rank), landing(index).span(whole));
+    }
+    for next in (0..=before_last).map(landing) {
+        schedule.reduce(held.value.span(whole), next.span(whole));
+        held.value = next;
+    }
+}
+
 /// The largest power of two of processes that fits, and where this process stands among them.
 ///
-/// With a size that is no power of two, the first few pairs of ranks (0, 1), (2, 3), … work as one process each: the
-/// lower one gives its operand to the upper one and waits for the result. As pairs are neighbours, rank order survives.
+/// With a size that is no power of two, the first few pairs of ranks (0, 1), (2, 3), … work as one process
+/// each: the lower one gives its operand to the upper one and waits for the result. As pairs are neighbours,
+/// rank order survives.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded {
     rank: u32,
@@ -302,7 +336,8 @@ impl Folded {
         self.size.trailing_zeros()
     }
 
-    /// Every process gets the whole result: in round k it exchanges partial results with the worker that differs in bit k.
+    /// Every process gets the whole result: in round k it exchanges partial results with the worker that
+    /// differs in bit k.
     pub fn recursive_doubling(&self, schedule: &mut Schedule, held: &mut Accumulator) {
         self.fold(schedule, held);
         let Some(worker) = self.worker() else { return };
@@ -317,8 +352,8 @@ impl Folded {
         }
     }
 
-    /// Every worker gets the result of its segment (Rabenseifner): the partners of recursive doubling, but each pair
-    /// splits what it still has. Neighbours meet first, so that the order is kept.
+    /// Every worker gets the result of its segment (Rabenseifner): the partners of recursive doubling, but
+    /// each pair splits what it still has. Neighbours meet first, so that the order is kept.
     pub fn recursive_halving(&self, schedule: &mut Schedule, held: &mut Accumulator) {
         self.fold(schedule, held);
         let Some(worker) = self.worker() else { return };
@@ -339,7 +374,8 @@ impl Folded {
         }
     }
 
-    /// The way back of recursive halving: segments are exchanged, the last partner first, until all have all of `result`.
+    /// The way back of recursive halving: segments are exchanged, the last partner first, until all have all
+    /// of `result`.
     pub fn gather_segments(&self, schedule: &mut Schedule, result: Vector, count: i64) {
         let Some(worker) = self.worker() else { return };
         for level in (0..self.levels()).rev() {
@@ -358,11 +394,12 @@ impl Folded {
     }
 }
 
-/// Every process gets the result of its own part: in round k it gets the operand of the process k below it, and gives the
-/// process k above it that one's part. Each operand travels once, so this is the best for long vectors and any size.
+/// Every process gets the result of its own part: in round k it gets the operand of the process k below it,
+/// and gives the process k above it that one's part. Each operand travels once, so this is the best for long
+/// vectors and any size.
 ///
-/// The operands come in the order rank - 1, …, 0, size - 1, …, rank + 1. An ordered operator therefore collects the second
-/// run apart from the first and joins them at the end.
+/// The operands come in the order rank - 1, …, 0, size - 1, …, rank + 1. An ordered operator therefore
+/// collects the second run apart from the first and joins them at the end.
 pub fn pairwise(
     schedule: &mut Schedule,
     place: Place,

@@ -5,18 +5,15 @@ use super::reduction::{Accumulator, Reduction, Side, Vector};
 use super::schedule::{Schedule, TypeOf};
 use super::tree::log2_ceil;
 
-/// How a prefix reduction is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// From rank to rank: n - 1 messages, the fewest possible.
-    Chain,
-    /// In round k a process gets the reduction of the 2^k ranks below those that it has: ceil(log2 n) rounds.
-    Doubling,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Chain, Algorithm::Doubling];
+algorithms! {
+    /// How a prefix reduction is done.
+    {
+        /// From rank to rank: n - 1 messages, the fewest possible.
+        Chain = "chain",
+        /// In round k a process gets the reduction of the 2^k ranks below those that it has: ceil(log2 n)
+        /// rounds.
+        Doubling = "doubling",
+    }
 }
 
 /// The inclusive prefix reduction.
@@ -79,7 +76,8 @@ pub fn exscan(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sched
     schedule
 }
 
-/// Where the operands of the lower ranks arrive: in place the receive buffer still holds this process's own operand.
+/// Where the operands of the lower ranks arrive: in place the receive buffer still holds this process's own
+/// operand.
 fn landing(schedule: &mut Schedule, reduction: &Reduction) -> Vector {
     if !reduction.in_place {
         return reduction.output();

@@ -3,23 +3,20 @@
 use super::arguments::{Block, Blocks, InterPlace, Place, Root, local, remote};
 use super::gather::runs_around;
 use super::schedule::{Peer, Schedule, Span};
-use super::tree::{Binomial, log2_ceil};
+use super::tree::{Tree, log2_ceil};
 
-/// How blocks are scattered from one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// The root sends to everybody.
-    Linear,
-    /// Along a binomial tree: the root sends ceil(log2 n) messages; for small blocks.
-    Binomial,
+algorithms! {
+    /// How blocks are scattered from one process.
+    {
+        /// The root sends to everybody.
+        Linear = "linear",
+        /// Along a binomial tree: the root sends ceil(log2 n) messages; for small blocks.
+        Binomial = "binomial",
+    }
 }
 
-impl Algorithm {
-    /// All of them.
-    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::Binomial];
-}
-
-/// The scatter of an intra-communicator. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
+/// The scatter of an intra-communicator. `send` is significant at the root only; `receive` is none for
+/// `MPI_IN_PLACE`.
 pub fn scatter(
     algorithm: Algorithm,
     place: Place,
@@ -33,8 +30,8 @@ pub fn scatter(
     }
 }
 
-/// The scatter of an intra-communicator with a block size for each process, which is linear as only the root knows the
-/// sizes. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
+/// The scatter of an intra-communicator with a block size for each process, which is linear as only the root
+/// knows the sizes. `send` is significant at the root only; `receive` is none for `MPI_IN_PLACE`.
 pub fn scatterv(place: Place, root: u32, send: Option<Blocks>, receive: Option<Block>) -> Schedule {
     if let Some(send) = send.filter(|_| place.rank == root) {
         let mut schedule = Schedule::with_capacity(place.size as usize);
@@ -63,7 +60,7 @@ fn receive_own(schedule: &mut Schedule, receive: Option<Block>, root: Peer) {
 }
 
 fn binomial(place: Place, root: u32, send: Option<Block>, receive: Option<Block>) -> Schedule {
-    let tree = Binomial::new(place, root);
+    let tree = Tree::binomial(place, root);
     let mut schedule = Schedule::with_capacity(log2_ceil(place.size) as usize + 3);
     match (tree.parent(), send, receive) {
         (None, Some(send), _) if send.bytes() > 0 => at_root(&mut schedule, &tree, place, send, receive),
@@ -75,7 +72,7 @@ fn binomial(place: Place, root: u32, send: Option<Block>, receive: Option<Block>
     schedule
 }
 
-fn at_root(schedule: &mut Schedule, tree: &Binomial, place: Place, send: Block, receive: Option<Block>) {
+fn at_root(schedule: &mut Schedule, tree: &Tree, place: Place, send: Block, receive: Option<Block>) {
     let wraps = |child: &super::tree::Child| child.rank + child.subtree > place.size;
     let mut packed = None;
     if let Some(child) = tree.children().find(wraps) {
@@ -95,7 +92,7 @@ fn at_root(schedule: &mut Schedule, tree: &Binomial, place: Place, send: Block, 
     }
 }
 
-fn on_the_way(schedule: &mut Schedule, tree: &Binomial, parent: u32, block: Block) {
+fn on_the_way(schedule: &mut Schedule, tree: &Tree, parent: u32, block: Block) {
     if tree.subtree() == 1 {
         schedule.receive(local(parent), block.in_receive());
         return;

@@ -1,22 +1,28 @@
 //! What a collective operation has one process do, as a value.
 //!
-//! A [`Schedule`] is a list of rounds. The executor posts the communication of a round in the order of the list (receives
-//! stand before sends), waits until all of it is complete, carries out the round's local steps in order, and goes to
-//! the next round. Nothing else synchronises, so within a round no step may read what another communication step of
-//! that round writes. A schedule holds no address and no handle: the blocking, the nonblocking and the persistent form of
-//! a collective (MPI 5.0, sections 6.4 to 6.13) run the same value, a persistent one many times.
+//! A [`Schedule`] is a list of rounds. The executor posts the communication of a round in the order of the
+//! list (receives stand before sends), waits until all of it is complete, carries out the round's local steps
+//! in order, and goes to the next round. Nothing else synchronises, so within a round no step may read what
+//! another communication step of that round writes. A schedule holds no address and no handle: the blocking,
+//! the nonblocking and the persistent form of a collective (MPI 5.0, sections 6.4 to 6.13) run the same
+//! value, a persistent one many times.
 //!
 //! # What the executor has to keep
-//! - A [`Span`] of zero bytes never touches its buffer, which may be null or a scratch buffer that was not declared.
-//! - [`TypeOf::Send`] and [`TypeOf::Receive`] are the datatypes of the call's send and receive sides. A call with one
-//!   datatype (broadcast, all reductions) means it by both, and its one user buffer by [`Buffer::Receive`].
-//! - [`TypeOf::Packed`] counts bytes. In a user buffer it occurs only where the datatype's [`Layout`] is contiguous.
-//! - Sender and receiver of a message may count it in different datatypes; the bytes agree. The same holds for a copy.
-//! - A scratch buffer of elements is placed like a user buffer: displacement 0 is where an element's address is, so that
-//!   element i has its bytes from `address + i * extent + true_lb`. An executor allocates
-//!   `true_extent + (count - 1) * |extent|` bytes and calls `start - true_lb` (for a negative extent
-//!   `start - true_lb - (count - 1) * extent`) the buffer's address. Spans may have negative displacements only
-//!   as far as they come from such an element.
+//! - A [`Span`] of zero bytes never touches its buffer, which may be null or a scratch buffer that was not
+//!   declared.
+//! - [`TypeOf::Send`] and [`TypeOf::Receive`] are the datatypes of the call's send and receive sides. A call
+//!   with one datatype (broadcast, all reductions) means it by both. The only buffer of a broadcast is
+//!   [`Buffer::Receive`].
+//! - [`TypeOf::Packed`] counts bytes. In a user buffer it occurs only where the datatype's [`Layout`] is
+//!   contiguous.
+//! - Sender and receiver of a message may count it in different datatypes; the bytes agree. The same holds
+//!   for a copy.
+//! - A scratch buffer of elements is placed like a user buffer: displacement 0 is where the address of an
+//!   element is, so that element i has its data from `address + i * extent + true_lb`. An executor allocates
+//!   `true_extent + (count - 1) * |extent|` bytes, starting at `start`, and uses as the buffer's address
+//!   `start - true_lb`, or with a negative extent `start - true_lb - (count - 1) * extent`. Spans lie inside
+//!   it.
+//! - A scratch buffer of bytes starts at displacement 0. No scratch has to be cleared.
 //! - In-place calls never mention [`Buffer::Send`] where the standard says that it is not significant.
 //!
 //! [`Layout`]: super::arguments::Layout
@@ -103,7 +109,8 @@ pub enum Step {
         /// What is written.
         into: Span,
     },
-    /// `into[i] = from[i] op into[i]`, the arguments of `MPI_User_function` in its order; the spans do not overlap.
+    /// `into[i] = from[i] op into[i]`, the arguments of `MPI_User_function` in its order; the spans do not
+    /// overlap.
     Reduce {
         /// The left operand.
         from: Span,

@@ -1,17 +1,20 @@
 //! Which algorithm a collective uses.
 //!
-//! The choice must be the same on all processes of a call, so that it may depend only on what all of them know: the size
-//! of the communicator, bytes that the standard makes equal, and whether the node is crowded (more ranks than cores). On a
-//! crowded node each message costs a context switch, so that the fewest messages win as long as they are short; else the
-//! fewest rounds win for short messages, and the fewest bytes per process for long ones.
+//! The choice must be the same on all processes of a call, so that it may depend only on what all of them
+//! know: the size of the communicator, bytes that the standard makes equal, and whether a node is crowded
+//! (more ranks than cores), on which the processes agree when the communicator is made. On a crowded node
+//! each message costs a context switch, so that the fewest messages win as long as they are short, and among
+//! these the fewest waits. Elsewhere the fewest rounds win for short messages, and the fewest bytes per
+//! process for long ones.
 //!
-//! Groups that share the algorithms share the thresholds below; all are bytes of the quantity that the function names.
+//! An inter-communicator has one algorithm for each collective, so that there is nothing to choose.
 
 use super::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
 
-/// Broadcast: from here on a message is scattered and gathered, if there are enough processes to gain from it.
+/// Broadcast: from here on a message is scattered and gathered, if there are enough processes to gain from
+/// it.
 pub const BROADCAST_LONG_BYTES: i64 = 512 * 1024;
 /// Broadcast: the fewest processes for which a long message is cut into parts.
 pub const BROADCAST_PARTS_SIZE_MIN: u32 = 8;
@@ -21,6 +24,10 @@ pub const TREE_BLOCK_BYTES_MAX: i64 = 2 * 1024;
 pub const REDUCTION_LONG_BYTES: i64 = 16 * 1024;
 /// Reductions on a crowded node: from here on a vector is cut into parts.
 pub const REDUCTION_LONG_BYTES_CROWDED: i64 = 256 * 1024;
+/// On a crowded node: the largest communicator in which everybody sends to one process directly.
+pub const FLAT_SIZE_MAX: u32 = 64;
+/// On a crowded node: the most bytes that one process is sent directly by all others.
+pub const FLAT_BYTES_MAX: i64 = 64 * 1024;
 /// Allgather: gathered data up to this is staged, to have fewer rounds.
 pub const ALLGATHER_SHORT_BYTES: i64 = 64 * 1024;
 /// Alltoall: blocks up to this travel together with others.
@@ -30,7 +37,7 @@ pub const ALLTOALL_BRUCK_SIZE_MIN: u32 = 8;
 /// Alltoall: from here on blocks travel to one peer after the other.
 pub const ALLTOALL_LONG_BYTES: i64 = 32 * 1024;
 
-/// What the choice depends on.
+/// What the choice depends on, besides bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// Number of processes.
@@ -39,24 +46,41 @@ pub struct Situation {
     pub crowded: bool,
 }
 
+/// What there is to save.
+enum Aim {
+    /// Rounds.
+    Rounds,
+    /// Messages.
+    Messages,
+    /// Messages, and waits.
+    Waits,
+}
+
 impl Situation {
-    /// On a crowded node with two processes there is nothing to save: an exchange is two messages as well.
-    fn counts_messages(&self) -> bool {
-        self.crowded && self.size > 2
+    /// On a crowded node messages, and if everybody has only `bytes`, waits; with two processes there is
+    /// nothing to save, as an exchange is two messages as well.
+    fn aim(&self, bytes: i64) -> Aim {
+        let at_one_process = bytes.saturating_mul(i64::from(self.size));
+        match self.crowded && self.size > 2 {
+            true if self.size <= FLAT_SIZE_MAX && at_one_process <= FLAT_BYTES_MAX => Aim::Waits,
+            true => Aim::Messages,
+            false => Aim::Rounds,
+        }
     }
 
     fn is_long_reduction(&self, bytes: i64, count: i64) -> bool {
-        let threshold =
-            if self.counts_messages() { REDUCTION_LONG_BYTES_CROWDED } else { REDUCTION_LONG_BYTES };
+        let crowded = self.crowded && self.size > 2;
+        let threshold = if crowded { REDUCTION_LONG_BYTES_CROWDED } else { REDUCTION_LONG_BYTES };
         bytes >= threshold && count >= i64::from(self.size)
     }
 }
 
 /// For `MPI_Barrier`.
 pub fn barrier(situation: Situation) -> barrier::Algorithm {
-    match situation.counts_messages() {
-        true => barrier::Algorithm::Tree,
-        false => barrier::Algorithm::Dissemination,
+    match situation.aim(0) {
+        Aim::Rounds => barrier::Algorithm::Dissemination,
+        Aim::Messages => barrier::Algorithm::Tree,
+        Aim::Waits => barrier::Algorithm::Flat,
     }
 }
 
@@ -88,10 +112,13 @@ pub fn scatter(situation: Situation, block_bytes: i64) -> scatter::Algorithm {
 
 /// For `MPI_Allgather` and `MPI_Allgatherv`, whose blocks have `total_bytes` together.
 pub fn allgather(situation: Situation, total_bytes: i64) -> allgather::Algorithm {
-    match total_bytes <= ALLGATHER_SHORT_BYTES && situation.size > 2 {
-        true if situation.counts_messages() => allgather::Algorithm::Tree,
-        true => allgather::Algorithm::Bruck,
-        false => allgather::Algorithm::Ring,
+    if total_bytes > ALLGATHER_SHORT_BYTES || situation.size <= 2 {
+        return allgather::Algorithm::Ring;
+    }
+    match situation.aim(total_bytes / i64::from(situation.size)) {
+        Aim::Rounds => allgather::Algorithm::Bruck,
+        Aim::Messages => allgather::Algorithm::Tree,
+        Aim::Waits => allgather::Algorithm::Flat,
     }
 }
 
@@ -113,28 +140,40 @@ pub fn alltoallv() -> alltoall::Algorithm {
 
 /// For `MPI_Reduce` of `count` elements of together `bytes`.
 pub fn reduce(situation: Situation, bytes: i64, count: i64) -> reduce::Algorithm {
-    match situation.is_long_reduction(bytes, count) && situation.size > 2 {
-        true => reduce::Algorithm::ReduceScatterGather,
-        false => reduce::Algorithm::Binomial,
+    if situation.is_long_reduction(bytes, count) && situation.size > 2 {
+        return reduce::Algorithm::ReduceScatterGather;
+    }
+    match situation.aim(bytes) {
+        Aim::Rounds | Aim::Messages => reduce::Algorithm::Binomial,
+        Aim::Waits => reduce::Algorithm::Flat,
     }
 }
 
 /// For `MPI_Allreduce` of `count` elements of together `bytes`.
 pub fn allreduce(situation: Situation, bytes: i64, count: i64) -> allreduce::Algorithm {
-    match situation.is_long_reduction(bytes, count) {
-        true if situation.size.is_power_of_two() => allreduce::Algorithm::RecursiveHalving,
-        true => allreduce::Algorithm::Ring,
-        false if situation.counts_messages() => allreduce::Algorithm::Tree,
-        false => allreduce::Algorithm::RecursiveDoubling,
+    if situation.is_long_reduction(bytes, count) {
+        return match situation.size.is_power_of_two() {
+            true => allreduce::Algorithm::RecursiveHalving,
+            false => allreduce::Algorithm::Ring,
+        };
+    }
+    match situation.aim(bytes) {
+        Aim::Rounds => allreduce::Algorithm::RecursiveDoubling,
+        Aim::Messages => allreduce::Algorithm::Tree,
+        Aim::Waits => allreduce::Algorithm::Flat,
     }
 }
 
-/// For `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block` of a vector of `count` elements of together `bytes`.
+/// For `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block` of a vector of `count` elements of together
+/// `bytes`.
 pub fn reduce_scatter(situation: Situation, bytes: i64, count: i64) -> reduce_scatter::Algorithm {
-    match situation.is_long_reduction(bytes, count) || situation.size == 2 {
-        true => reduce_scatter::Algorithm::Pairwise,
-        false if situation.counts_messages() => reduce_scatter::Algorithm::Tree,
-        false => reduce_scatter::Algorithm::RecursiveDoubling,
+    if situation.is_long_reduction(bytes, count) || situation.size == 2 {
+        return reduce_scatter::Algorithm::Pairwise;
+    }
+    match situation.aim(bytes) {
+        Aim::Rounds => reduce_scatter::Algorithm::RecursiveDoubling,
+        Aim::Messages => reduce_scatter::Algorithm::Tree,
+        Aim::Waits => reduce_scatter::Algorithm::Flat,
     }
 }
 

@@ -1,9 +1,10 @@
-//! The binomial tree, on which most small collectives run.
+//! The trees on which most small collectives run.
 //!
-//! Positions count from the root: position p belongs to rank (root + p) mod size. The parent of a position is the
-//! position without its lowest set bit, so that every subtree is a range of positions, which is what lets a
-//! non-commutative operator be applied in rank order when the root is rank 0. A tree sends size - 1 messages, the fewest
-//! possible, over ceil(log2(size)) levels.
+//! Positions count from the root: position p belongs to rank (root + p) mod size. In the binomial tree the
+//! parent of a position is the position without its lowest set bit; in the flat one it is the root. Either
+//! way a subtree is a range of positions, which is what lets a non-commutative operator be applied in rank
+//! order when the root is rank 0. A tree sends size - 1 messages, the fewest possible: the binomial one over
+//! ceil(log2(size)) levels, the flat one over one level, in which the root does all the work.
 
 use super::arguments::{Place, local};
 use super::schedule::{Schedule, Span};
@@ -13,9 +14,16 @@ pub fn log2_ceil(size: u32) -> u32 {
     u32::BITS - size.saturating_sub(1).leading_zeros()
 }
 
-/// A process in a binomial tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Binomial,
+    Flat,
+}
+
+/// A process in a tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Binomial {
+pub struct Tree {
+    shape: Shape,
     root: u32,
     size: u32,
     /// This process, counted from the root.
@@ -33,11 +41,20 @@ pub struct Child {
     pub subtree: u32,
 }
 
-impl Binomial {
-    /// The place of a process in the tree from `root`.
-    pub fn new(place: Place, root: u32) -> Self {
+impl Tree {
+    /// The place of a process in the binomial tree from `root`.
+    pub fn binomial(place: Place, root: u32) -> Self {
+        Self::new(Shape::Binomial, place, root)
+    }
+
+    /// The place of a process in the flat tree from `root`.
+    pub fn flat(place: Place, root: u32) -> Self {
+        Self::new(Shape::Flat, place, root)
+    }
+
+    fn new(shape: Shape, place: Place, root: u32) -> Self {
         let position = if place.rank >= root { place.rank - root } else { place.size - root + place.rank };
-        Self { root, size: place.size, position }
+        Self { shape, root, size: place.size, position }
     }
 
     /// The same tree, seen from another position.
@@ -52,7 +69,11 @@ impl Binomial {
 
     /// The rank of the parent; none at the root.
     pub fn parent(&self) -> Option<u32> {
-        (self.position != 0).then(|| self.rank(self.position & (self.position - 1)))
+        let parent = match self.shape {
+            Shape::Binomial => self.position & self.position.saturating_sub(1),
+            Shape::Flat => 0,
+        };
+        (self.position != 0).then(|| self.rank(parent))
     }
 
     /// Number of positions from this one downwards.
@@ -61,24 +82,32 @@ impl Binomial {
     }
 
     fn subtree_of(&self, position: u32) -> u32 {
-        match position {
-            0 => self.size,
-            _ => (self.size - position).min(position & position.wrapping_neg()),
+        match (position, self.shape) {
+            (0, _) => self.size,
+            (_, Shape::Binomial) => (self.size - position).min(position & position.wrapping_neg()),
+            (_, Shape::Flat) => 1,
         }
     }
 
     /// The children, smallest subtree first, which is also in rank order from the root.
-    pub fn children(&self) -> impl DoubleEndedIterator<Item = Child> + use<> {
+    pub fn children(&self) -> impl DoubleEndedIterator<Item = Child> + ExactSizeIterator + use<> {
         let tree = *self;
-        (0..log2_ceil(self.subtree())).map(move |level| {
-            let position = tree.position + (1 << level);
+        let count = match self.shape {
+            Shape::Binomial => log2_ceil(self.subtree()),
+            Shape::Flat => self.subtree() - 1,
+        };
+        (0..count).map(move |index| {
+            let position = match tree.shape {
+                Shape::Binomial => tree.position + (1 << index),
+                Shape::Flat => 1 + index,
+            };
             Child { rank: tree.rank(position), position, subtree: tree.subtree_of(position) }
         })
     }
 }
 
 /// Passes `span` from the root to everybody; largest subtree first, since it has the longest way to go.
-pub fn broadcast(schedule: &mut Schedule, tree: &Binomial, span: Span) {
+pub fn broadcast(schedule: &mut Schedule, tree: &Tree, span: Span) {
     if let Some(parent) = tree.parent() {
         schedule.receive(local(parent), span);
         schedule.end_round();
@@ -90,7 +119,7 @@ pub fn broadcast(schedule: &mut Schedule, tree: &Binomial, span: Span) {
 }
 
 /// Tells the root that everybody has come.
-pub fn notify(schedule: &mut Schedule, tree: &Binomial) {
+pub fn notify(schedule: &mut Schedule, tree: &Tree) {
     for child in tree.children() {
         schedule.receive(local(child.rank), Span::EMPTY);
     }

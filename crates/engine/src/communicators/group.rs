@@ -1,10 +1,11 @@
 //! Groups: ordered sets of processes (MPI 5.0, section 7.3).
 //!
-//! A group answers two questions, which process has a rank and which rank a process has, the second one for every name
-//! that a group operation compares. Most groups are an arithmetic sequence of processes (all, the upper half, every
-//! second one): these are stored as first, count and step, whatever their size, and both questions are a few
-//! instructions. Others have the processes in rank order and, sorted, the way back, for a binary search. Which form a
-//! group has is decided by its members alone, so that equal groups have equal representations.
+//! A group answers two questions, which process has a rank and which rank a process has, the second one for
+//! every name that a group operation compares. Most groups are an arithmetic sequence of processes (all, the
+//! upper half, every second one): these are stored as first, count and step, whatever their size, and both
+//! questions are a few instructions. Others have the processes in rank order and, sorted, the way back, for a
+//! binary search. Which form a group has is decided by its members alone, so that equal groups have equal
+//! representations.
 //!
 //! Groups never change. A copy shares its memory, since every communicator that is duplicated keeps one.
 
@@ -144,8 +145,8 @@ impl Group {
         }
     }
 
-    /// The ranks in `other` of the processes that have `ranks` here: `MPI_UNDEFINED` for those that are not there,
-    /// `MPI_PROC_NULL` for `MPI_PROC_NULL`. `MPI_ERR_RANK` for what is no rank here.
+    /// The ranks in `other` of the processes that have `ranks` here: `MPI_UNDEFINED` for those that are not
+    /// there, `MPI_PROC_NULL` for `MPI_PROC_NULL`. `MPI_ERR_RANK` for what is no rank here.
     pub fn translate_ranks(&self, ranks: &[i32], other: &Group) -> Result<Vec<i32>> {
         let translate = |rank: &i32| match *rank {
             abi::MPI_PROC_NULL => Ok(abi::MPI_PROC_NULL),
@@ -186,15 +187,16 @@ impl Group {
     }
 
     /// The processes whose ranks are in `ranges`, in the order of these: `MPI_Group_range_incl`.
-    /// `MPI_ERR_ARG` for a stride that does not lead from first to last; `MPI_ERR_RANK` as for [`Group::incl`].
+    /// `MPI_ERR_ARG` for a stride that does not lead from first to last; `MPI_ERR_RANK` as for
+    /// [`Group::incl`].
     pub fn range_incl(&self, ranges: &[RankRange]) -> Result<Group> {
         const CALL: &str = "MPI_Group_range_incl";
         check_strides(CALL, ranges)?;
         self.include(CALL, ranges.iter().flat_map(ranks_in))
     }
 
-    /// The processes whose ranks are not in `ranges`: `MPI_Group_range_excl`.
-    /// `MPI_ERR_ARG` for a stride that does not lead from first to last; `MPI_ERR_RANK` as for [`Group::excl`].
+    /// The processes whose ranks are not in `ranges`: `MPI_Group_range_excl`. `MPI_ERR_ARG` for a stride that
+    /// does not lead from first to last; `MPI_ERR_RANK` as for [`Group::excl`].
     pub fn range_excl(&self, ranges: &[RankRange]) -> Result<Group> {
         const CALL: &str = "MPI_Group_range_excl";
         check_strides(CALL, ranges)?;
@@ -243,10 +245,9 @@ fn check_strides(call: &str, ranges: &[RankRange]) -> Result<()> {
     for [first, last, stride] in ranges {
         let leads = *stride != 0 && (first == last || (first < last) == (*stride > 0));
         if !leads {
-            let detail = format!(
-                "{call}: a stride of {stride} does not lead from {first} to {last}; it must not be 0, and negative if \
-                 the first rank is the larger one"
-            );
+            let advice = "it must not be 0, and negative if the first rank is the larger one";
+            let detail =
+                format!("{call}: a stride of {stride} does not lead from {first} to {last}; {advice}");
             return Err(Error::new(abi::MPI_ERR_ARG, detail));
         }
     }

@@ -32,21 +32,27 @@ fn trees_send_the_fewest_messages() {
         let whole = reduction(24, true);
         let block = Block { count: 3, layout: BYTES };
         let messages = |schedule: &dyn Fn(Place) -> Schedule| cost(size, 100, schedule).messages;
-        let tree = barrier::Algorithm::Tree;
-        assert_eq!(messages(&|place| barrier::barrier(tree, place)), 2 * others);
-        let tree = allreduce::Algorithm::Tree;
-        assert_eq!(messages(&|place| allreduce::allreduce(tree, place, whole)), 2 * others);
-        let (tree, send) = (allgather::Algorithm::Tree, Contribution::Send(block));
-        let blocks = Blocks::Equal(block);
-        assert_eq!(messages(&|place| allgather::allgather(tree, place, send, blocks)), 2 * others);
-        let (tree, parts) = (reduce_scatter::Algorithm::Tree, reduce_scatter::Parts::Equal(1));
+        for tree in [barrier::Algorithm::Tree, barrier::Algorithm::Flat] {
+            assert_eq!(messages(&|place| barrier::barrier(tree, place)), 2 * others);
+        }
+        for tree in [allreduce::Algorithm::Tree, allreduce::Algorithm::Flat] {
+            assert_eq!(messages(&|place| allreduce::allreduce(tree, place, whole)), 2 * others);
+        }
+        let (send, blocks) = (Contribution::Send(block), Blocks::Equal(block));
+        for tree in [allgather::Algorithm::Tree, allgather::Algorithm::Flat] {
+            assert_eq!(messages(&|place| allgather::allgather(tree, place, send, blocks)), 2 * others);
+        }
+        let parts = reduce_scatter::Parts::Equal(1);
         let vector = reduction(parts.total(size), true);
-        let schedule = |place| reduce_scatter::reduce_scatter(tree, place, parts, vector);
-        assert_eq!(messages(&schedule), 2 * others);
+        for tree in [reduce_scatter::Algorithm::Tree, reduce_scatter::Algorithm::Flat] {
+            let schedule = |place| reduce_scatter::reduce_scatter(tree, place, parts, vector);
+            assert_eq!(messages(&schedule), 2 * others);
+        }
         let binomial = broadcast::Algorithm::Binomial;
         assert_eq!(messages(&|place| broadcast::broadcast(binomial, place, 0, block)), others);
-        let binomial = reduce::Algorithm::Binomial;
-        assert_eq!(messages(&|place| reduce::reduce(binomial, place, 0, whole)), others);
+        for tree in [reduce::Algorithm::Binomial, reduce::Algorithm::Flat] {
+            assert_eq!(messages(&|place| reduce::reduce(tree, place, 0, whole)), others);
+        }
         for binomial in gather::Algorithm::ALL {
             let schedule = |place| gather::gather(*binomial, place, 0, send, Some(block));
             assert_eq!(messages(&schedule), others);
@@ -168,10 +174,12 @@ fn the_choice_goes_by_size_bytes_and_crowding() {
     let quiet = |size| Situation { size, crowded: false };
     let crowded = |size| Situation { size, crowded: true };
     assert_eq!(select::barrier(quiet(4)), barrier::Algorithm::Dissemination);
-    assert_eq!(select::barrier(crowded(4)), barrier::Algorithm::Tree);
+    assert_eq!(select::barrier(crowded(4)), barrier::Algorithm::Flat);
+    assert_eq!(select::barrier(crowded(100)), barrier::Algorithm::Tree);
     assert_eq!(select::barrier(crowded(2)), barrier::Algorithm::Dissemination);
     assert_eq!(select::allreduce(quiet(4), 8, 1), allreduce::Algorithm::RecursiveDoubling);
-    assert_eq!(select::allreduce(crowded(8), 8, 1), allreduce::Algorithm::Tree);
+    assert_eq!(select::allreduce(crowded(8), 8, 1), allreduce::Algorithm::Flat);
+    assert_eq!(select::allreduce(crowded(8), 1 << 14, 1 << 11), allreduce::Algorithm::Tree);
     assert_eq!(select::allreduce(quiet(4), 1 << 20, 1 << 17), allreduce::Algorithm::RecursiveHalving);
     assert_eq!(select::allreduce(quiet(6), 1 << 20, 1 << 17), allreduce::Algorithm::Ring);
     // One huge element cannot be cut.
@@ -179,6 +187,13 @@ fn the_choice_goes_by_size_bytes_and_crowding() {
     assert_eq!(select::broadcast(quiet(2), 1 << 30), broadcast::Algorithm::Binomial);
     assert_eq!(select::broadcast(quiet(16), 1 << 30), broadcast::Algorithm::ScatterDoubling);
     assert_eq!(select::broadcast(quiet(17), 1 << 30), broadcast::Algorithm::ScatterRing);
-    assert_eq!(select::allgather(crowded(4), 64), allgather::Algorithm::Tree);
+    assert_eq!(select::allgather(crowded(4), 64), allgather::Algorithm::Flat);
     assert_eq!(select::allgather(quiet(4), 1 << 20), allgather::Algorithm::Ring);
+}
+
+#[test]
+fn algorithms_have_names() {
+    assert!(allreduce::Algorithm::ALL.iter().all(|it| allreduce::Algorithm::named(it.name()) == Some(*it)));
+    assert_eq!(barrier::Algorithm::named("tree"), Some(barrier::Algorithm::Tree));
+    assert_eq!(barrier::Algorithm::named("trees"), None);
 }

@@ -26,7 +26,8 @@ impl Drop for Case {
     }
 }
 
-/// Runs the members and compares their receive buffers, gaps included, and that their send buffers are as before.
+/// Runs the members and compares their receive buffers, gaps included, and that their send buffers are as
+/// before.
 fn check(members: Vec<Member>, operator: Operator, seed: u64) -> Outcome {
     let expected: Vec<Vec<u8>> = members.iter().map(|member| member.expected.clone()).collect();
     let processes: Vec<Process> = members.into_iter().map(|member| member.process).collect();

@@ -7,7 +7,8 @@ use crate::collectives::{allreduce, reduce, reduce_scatter, scan};
 
 const CASES: u64 = 200;
 
-/// Composition of the functions x -> a x + b modulo 2^32, the element being (a, b): associative, not commutative.
+/// Composition of the functions x -> a x + b modulo 2^32, the element being (a, b): associative, not
+/// commutative.
 fn compose(left: &[u8], right: &[u8]) -> Vec<u8> {
     let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let [(a, b), (c, d)] = [left, right].map(|element| (number(element), number(&element[4..])));
@@ -51,8 +52,8 @@ impl Shared {
         Self { count, commutative, operator, in_place: random.below(2) == 0 }
     }
 
-    /// A process with its operand in the right buffer, which expects no change yet. The receive buffer has room for
-    /// `room` elements; without room it is not significant.
+    /// A process with its operand in the right buffer, which expects no change yet. The receive buffer has
+    /// room for `room` elements; without room it is not significant.
     fn member(&self, random: &mut Random, group: usize, rank: u32, room: Option<i64>) -> (Member, Reduction) {
         let datatype = random_type(random, 8);
         let in_place = self.in_place && room.is_some();
@@ -121,7 +122,28 @@ fn allreduces() {
     }
 }
 
-/// The left operand, unless it is even: an operator that only claims to be commutative, as maximum does with NaN.
+/// Partial results that are too large to be received together.
+#[test]
+fn reductions_of_long_vectors() {
+    for seed in 0..12 {
+        let mut random = Random::new(seed);
+        let shared = Shared { count: 5000, ..Shared::random(&mut random) };
+        let size = 2 + random.below(6) as u32;
+        let _case = Case(format!("seed {seed} size {size} {shared:?}"));
+        let algorithm = [allreduce::Algorithm::Tree, allreduce::Algorithm::Flat][random.below(2) as usize];
+        let members = places(size).map(|place| {
+            let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(shared.count));
+            expect(&mut member, &model(shared.operator, 0, 0..size, shared.count));
+            member.process.schedule = allreduce::allreduce(algorithm, place, reduction);
+            member
+        });
+        let members = members.collect();
+        check(members, shared.operator, seed);
+    }
+}
+
+/// The left operand, unless it is even: an operator that only claims to be commutative, as maximum does with
+/// NaN.
 fn first_odd(left: &[u8], right: &[u8]) -> Vec<u8> {
     if left[0] % 2 == 1 { left.to_vec() } else { right.to_vec() }
 }

@@ -1,8 +1,9 @@
 //! Runs the schedules of all processes of a job at once, in memory and in a seeded random order.
 //!
-//! A message is delivered at a random moment after both its send and its receive have been posted (rendezvous, the strictest
-//! reading), so that a step which reads what a message of the same round writes gives a wrong result for some seed.
-//! Messages of a pair match in order. If nobody can advance, that is a deadlock.
+//! A message is delivered at a random moment after both its send and its receive have been posted
+//! (rendezvous, the strictest reading), so that a step which reads what a message of the same round writes
+//! gives a wrong result for some seed. Messages of a pair match in order. If nobody can advance, that is a
+//! deadlock.
 
 use std::collections::{HashMap, VecDeque};
 

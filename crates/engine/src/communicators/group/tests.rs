@@ -93,11 +93,9 @@ proptest! {
     #[test]
     fn ranks_are_translated(a in any_processes(), b in any_processes()) {
         let ranks: Vec<i32> = (0..a.len() as i32).chain([abi::MPI_PROC_NULL]).collect();
-        let expected: Vec<i32> = a
-            .iter()
-            .map(|process| b.iter().position(|member| member == process).map_or(abi::MPI_UNDEFINED, |rank| rank as i32))
-            .chain([abi::MPI_PROC_NULL])
-            .collect();
+        let rank_in_b = |process: &u32| b.iter().position(|member| member == process);
+        let translated = |process: &u32| rank_in_b(process).map_or(abi::MPI_UNDEFINED, |rank| rank as i32);
+        let expected: Vec<i32> = a.iter().map(translated).chain([abi::MPI_PROC_NULL]).collect();
         prop_assert_eq!(group(&a).translate_ranks(&ranks, &group(&b)).unwrap(), expected);
     }
 }
