@@ -67,6 +67,23 @@ fn part(stream: &[i64], from: prop::sample::Index, to: prop::sample::Index) -> (
     (a.min(b), a.max(b))
 }
 
+/// Random types seldom continue each other by a stride; here all combinations of small strides do.
+#[test]
+fn nested_vectors_of_all_small_strides_are_those_of_the_model() {
+    let strides = || (-4..=8).map(|stride| 2 * stride);
+    for (inner, step) in (1..4).flat_map(|count| strides().map(move |stride| (count, stride))) {
+        for (outer, stride) in (1..4).flat_map(|count| strides().map(move |stride| (count, stride))) {
+            let short = Box::new(Recipe::Basic(postrider_abi::MPI_SHORT));
+            let child = Box::new(Recipe::Hvector(inner, 1, step, short));
+            let recipe = Recipe::Hvector(outer, 1, stride, child);
+            let (datatype, _, stream) = sample(&recipe, 2).expect("a short type");
+            let mut places = Vec::new();
+            segments(&datatype, 2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
+            assert_eq!(places, stream, "{recipe:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
