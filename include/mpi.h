@@ -464,8 +464,8 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 /* ---- Collective Communication (chapter 6) ---- */
 
 /* Reduction operations of users: inoutvec[i] = invec[i] op inoutvec[i]. */
-typedef void(MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
-typedef void(MPI_User_function_c)(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);
+typedef void (MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
+typedef void (MPI_User_function_c)(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);
 
 /* Predefined reduction operations; MPI_REPLACE and MPI_NO_OP are for one-sided communication only. */
 #define MPI_OP_NULL ((MPI_Op)0x020)
@@ -723,21 +723,23 @@ int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const
 /* ---- Groups, Contexts, Communicators, and Caching (chapter 7) ---- */
 
 /* Attribute callbacks: what happens to an attribute when its object is duplicated, and when it goes. */
-typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int comm_keyval, void *extra_state, void *attribute_val_in,
-                                         void *attribute_val_out, int *flag);
-typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int comm_keyval, void *attribute_val, void *extra_state);
-typedef int(MPI_Type_copy_attr_function)(MPI_Datatype datatype, int type_keyval, void *extra_state,
+typedef int (MPI_Comm_copy_attr_function)(MPI_Comm comm, int comm_keyval, void *extra_state,
+                                          void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Comm_delete_attr_function)(MPI_Comm comm, int comm_keyval, void *attribute_val,
+                                            void *extra_state);
+typedef int (MPI_Type_copy_attr_function)(MPI_Datatype datatype, int type_keyval, void *extra_state,
+                                          void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Type_delete_attr_function)(MPI_Datatype datatype, int type_keyval, void *attribute_val,
+                                            void *extra_state);
+typedef int (MPI_Win_copy_attr_function)(MPI_Win win, int win_keyval, void *extra_state,
                                          void *attribute_val_in, void *attribute_val_out, int *flag);
-typedef int(MPI_Type_delete_attr_function)(MPI_Datatype datatype, int type_keyval, void *attribute_val,
+typedef int (MPI_Win_delete_attr_function)(MPI_Win win, int win_keyval, void *attribute_val,
                                            void *extra_state);
-typedef int(MPI_Win_copy_attr_function)(MPI_Win win, int win_keyval, void *extra_state, void *attribute_val_in,
-                                        void *attribute_val_out, int *flag);
-typedef int(MPI_Win_delete_attr_function)(MPI_Win win, int win_keyval, void *attribute_val, void *extra_state);
 
 /* Deprecated: the callbacks of MPI_Keyval_create. */
-typedef int(MPI_Copy_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in,
-                               void *attribute_val_out, int *flag);
-typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
+typedef int (MPI_Copy_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in,
+                                void *attribute_val_out, int *flag);
+typedef int (MPI_Delete_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
 
 /* Predefined communicators and groups. */
 #define MPI_COMM_NULL   ((MPI_Comm)0x100)
@@ -988,10 +990,10 @@ int MPI_Topo_test(MPI_Comm comm, int *status);
 /* ---- MPI Environmental Management (chapter 9) ---- */
 
 /* Error handlers of users. What follows the error code is up to the library; Postrider passes nothing. */
-typedef void(MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
-typedef void(MPI_File_errhandler_function)(MPI_File *file, int *error_code, ...);
-typedef void(MPI_Session_errhandler_function)(MPI_Session *session, int *error_code, ...);
-typedef void(MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
+typedef void (MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
+typedef void (MPI_File_errhandler_function)(MPI_File *file, int *error_code, ...);
+typedef void (MPI_Session_errhandler_function)(MPI_Session *session, int *error_code, ...);
+typedef void (MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
 
 /* Deprecated: their former names. */
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
@@ -1325,9 +1327,9 @@ int MPI_Win_wait(MPI_Win win);
 /* ---- External Interfaces (chapter 13) ---- */
 
 /* Callbacks of generalized requests. */
-typedef int(MPI_Grequest_query_function)(void *extra_state, MPI_Status *status);
-typedef int(MPI_Grequest_free_function)(void *extra_state);
-typedef int(MPI_Grequest_cancel_function)(void *extra_state, int complete);
+typedef int (MPI_Grequest_query_function)(void *extra_state, MPI_Status *status);
+typedef int (MPI_Grequest_free_function)(void *extra_state);
+typedef int (MPI_Grequest_cancel_function)(void *extra_state, int complete);
 
 int MPI_Grequest_complete(MPI_Request request);
 int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
@@ -1342,11 +1344,11 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 /* ---- I/O (chapter 14) ---- */
 
 /* Callbacks of data representations that users define. */
-typedef int(MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint *extent, void *extra_state);
-typedef int(MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count, void *filebuf,
-                                             MPI_Offset position, void *extra_state);
-typedef int(MPI_Datarep_conversion_function_c)(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf,
-                                               MPI_Offset position, void *extra_state);
+typedef int (MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint *extent, void *extra_state);
+typedef int (MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count, void *filebuf,
+                                              MPI_Offset position, void *extra_state);
+typedef int (MPI_Datarep_conversion_function_c)(void *userbuf, MPI_Datatype datatype, MPI_Count count,
+                                                void *filebuf, MPI_Offset position, void *extra_state);
 
 /* The null file. */
 #define MPI_FILE_NULL ((MPI_File)0x118)
@@ -1527,12 +1529,13 @@ typedef enum MPI_T_source_order {
 } MPI_T_source_order;
 
 /* Event callbacks. */
-typedef void(MPI_T_event_cb_function)(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration,
-                                      MPI_T_cb_safety cb_safety, void *user_data);
-typedef void(MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                           void *user_data);
-typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration event_registration,
-                                              int source_index, MPI_T_cb_safety cb_safety, void *user_data);
+typedef void (MPI_T_event_cb_function)(MPI_T_event_instance event_instance,
+                                       MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+                                       void *user_data);
+typedef void (MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration,
+                                            MPI_T_cb_safety cb_safety, void *user_data);
+typedef void (MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration event_registration,
+                                               int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
 /* Null handles, and the handle that stands for all handles of a session. */
 #define MPI_T_ENUM_NULL         ((MPI_T_enum)0)

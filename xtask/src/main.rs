@@ -1,2 +1,31 @@
-//! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own.
-fn main() {}
+//! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own, with its arguments
+//! and a function `run`.
+
+mod build;
+mod exports;
+mod install;
+mod link;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+/// Builds, installs, checks and measures the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Build(build::Arguments),
+    Install(install::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Build(arguments) => build::run(&arguments),
+        Command::Install(arguments) => install::run(&arguments),
+    }
+}

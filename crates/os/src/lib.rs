@@ -2,5 +2,13 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+pub mod error;
+pub mod file;
+pub mod job;
 pub mod long_double;
 pub mod memory;
+pub mod process;
+pub mod ring;
+pub mod shared_memory;
+pub mod sync;
+pub mod wait;

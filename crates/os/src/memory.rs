@@ -125,6 +125,7 @@ pub struct OwnedMemory(Box<[Line]>, usize);
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
+#[expect(dead_code, reason = "only its size and alignment matter")]
 struct Line([u8; 64]);
 
 impl OwnedMemory {

@@ -1,0 +1,97 @@
+//! This process and its neighbours: cores, host name, and single copies between address spaces.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use crate::memory::UserMemory;
+
+/// Cores that this process may run on.
+#[must_use]
+pub fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// The host's name (`MPI_Get_processor_name`).
+#[must_use]
+pub fn host_name() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: the buffer's length is given; the last byte stays NUL.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    String::from_utf8_lossy(&name[..length]).into_owned()
+}
+
+/// Copies `bytes` bytes at `address` in process `pid` to `into`, in one copy (`process_vm_readv`).
+///
+/// # Errors
+/// When the system does not allow it (another user, a container's seccomp, Yama) or the address is not there.
+pub fn read_from(pid: u32, address: u64, into: UserMemory, bytes: usize) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes {
+        let local =
+            libc::iovec { iov_base: into.offset(done as i64).address() as *mut _, iov_len: bytes - done };
+        let remote = libc::iovec { iov_base: (address as usize + done) as *mut _, iov_len: bytes - done };
+        // SAFETY: the kernel checks the remote side; `into` names `bytes` writable bytes by its promise.
+        let n = unsafe {
+            libc::process_vm_readv(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0)
+        };
+        match n {
+            1.. => done += n as usize,
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+    Ok(())
+}
+
+/// Copies `bytes` bytes at `from` to `address` in process `pid`, in one copy (`process_vm_writev`).
+///
+/// # Errors
+/// As [`read_from`].
+pub fn write_to(pid: u32, address: u64, from: UserMemory, bytes: usize) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes {
+        let local =
+            libc::iovec { iov_base: from.offset(done as i64).address() as *mut _, iov_len: bytes - done };
+        let remote = libc::iovec { iov_base: (address as usize + done) as *mut _, iov_len: bytes - done };
+        // SAFETY: the kernel checks the remote side; `from` names `bytes` readable bytes by its promise.
+        let n = unsafe {
+            libc::process_vm_writev(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0)
+        };
+        match n {
+            1.. => done += n as usize,
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+    Ok(())
+}
+
+/// A process that is watched, by a descriptor that no later process of the same number can be taken for.
+#[derive(Debug)]
+pub struct Watched(OwnedFd);
+
+impl Watched {
+    /// Watches process `pid`; none when it is gone already.
+    #[must_use]
+    pub fn new(pid: u32) -> Option<Self> {
+        // SAFETY: no pointer is passed.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
+        // SAFETY: the descriptor is new and ours.
+        (fd >= 0).then(|| Self(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }))
+    }
+
+    /// Whether it still runs.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        let mut fd = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, open.
+        unsafe { libc::poll(&raw mut fd, 1, 0) == 0 }
+    }
+}
+
+/// Tells the CPU that this is a short spin.
+#[inline]
+pub fn relax() {
+    std::hint::spin_loop();
+}

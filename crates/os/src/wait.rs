@@ -1,0 +1,101 @@
+//! Sleeping until somebody rings, without spinning and without losing a wake-up.
+//!
+//! A [`Doorbell`] is two words in shared memory: `word`, a count of rings that the sleeper's futex compares, and
+//! `asleep`, 1 while somebody sleeps or is about to. The protocol, in the order that makes it right:
+//!
+//! - The sleeper reads `word` and sets `asleep` ([`Doorbell::prepare`]), *then looks once more* for what it waits for, and only
+//!   then sleeps, if `word` is still the same ([`Doorbell::sleep`]).
+//! - Whoever brings something makes it visible first, then looks at `asleep` ([`Doorbell::ring`]). If set, it clears it, adds
+//!   one to `word` and wakes everybody.
+//!
+//! A full fence on both sides between the two steps makes sure that at least one of them sees the other's. Clearing
+//! `asleep` makes the first of several messages pay for the wake-up and the others nothing. So a message to a rank
+//! that is awake costs a fence and a load, no system call.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::Duration;
+
+use crate::sync::fence;
+
+/// What wakes one process; see the module's head.
+#[derive(Clone, Copy, Debug)]
+pub struct Doorbell<'a> {
+    word: &'a AtomicU32,
+    asleep: &'a AtomicU32,
+}
+
+/// What [`Doorbell::prepare`] saw.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticket(u32);
+
+impl<'a> Doorbell<'a> {
+    /// A doorbell of two words that start as zero.
+    #[must_use]
+    pub fn new(word: &'a AtomicU32, asleep: &'a AtomicU32) -> Self {
+        Self { word, asleep }
+    }
+
+    /// Wakes the sleeper if there is one. What it waits for must be visible already.
+    #[inline]
+    pub fn ring(&self) {
+        fence(SeqCst);
+        if self.asleep.load(Relaxed) != 0 {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if self.asleep.swap(0, SeqCst) != 0 {
+            self.word.fetch_add(1, SeqCst);
+            futex_wake_all(self.word);
+        }
+    }
+
+    /// Announces the wish to sleep. Look once more for what you wait for, then [`Doorbell::sleep`] or [`Doorbell::stay_awake`].
+    #[must_use]
+    pub fn prepare(&self) -> Ticket {
+        let ticket = Ticket(self.word.load(SeqCst));
+        self.asleep.store(1, SeqCst);
+        fence(SeqCst);
+        ticket
+    }
+
+    /// Sleeps until somebody rings after `ticket` was drawn, or `limit` has passed. May wake without reason.
+    pub fn sleep(&self, ticket: Ticket, limit: Option<Duration>) {
+        futex_wait(self.word, ticket.0, limit);
+    }
+
+    /// Takes the announcement back, when nobody else of this process is asleep.
+    pub fn stay_awake(&self) {
+        self.asleep.store(0, Relaxed);
+    }
+}
+
+/// The doorbell of a process that is in no job: its own threads ring it.
+#[derive(Debug, Default)]
+pub struct OwnBell(AtomicU32, AtomicU32);
+
+impl OwnBell {
+    /// The doorbell itself.
+    #[must_use]
+    pub fn doorbell(&self) -> Doorbell<'_> {
+        Doorbell::new(&self.0, &self.1)
+    }
+}
+
+fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+    let time = limit.map(|limit| libc::timespec {
+        tv_sec: limit.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the word is alive for the call; a wrong value or an interruption only wakes us early.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, time) };
+}
+
+fn futex_wake_all(word: &AtomicU32) {
+    // SAFETY: the word is alive for the call.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
