@@ -24,9 +24,8 @@ mod tests;
 
 pub use arrays::Distribution;
 pub use constructors::{Contents, CountForm};
-pub use external32::{pack_external, pack_external_size, unpack_external};
 pub use kind::Kind;
-pub use packing::{copy, pack_range, pack_size, segments, unpack_range};
+pub use packing::copy;
 pub use signature::Signature;
 
 use layout::Placed;

@@ -67,6 +67,30 @@ fn part(stream: &[i64], from: prop::sample::Index, to: prop::sample::Index) -> (
     (a.min(b), a.max(b))
 }
 
+/// Long runs go from place to place without a buffer between, and parts longer than the buffer in several pieces.
+#[test]
+fn long_messages_are_copied_whole() {
+    let byte = Datatype::predefined(postrider_abi::MPI_BYTE).expect("a named type");
+    for (blocks, length) in [(60, 700), (20_000, 3)] {
+        let typed = Datatype::vector(CountForm::Int, blocks, length, length + 1, byte).expect("a small type");
+        let (size, span) = (typed.size(), typed.true_extent());
+        let mut buffer = Buffer::new(&(0..span).collect::<Vec<_>>());
+        let places: Vec<i64> = (0..span).filter(|at| at % (length + 1) < length).collect();
+        let expected = buffer.gathered(&places);
+        let mut packed = OwnedMemory::new(size as usize);
+        let place = UserMemory::of(&mut packed);
+        copy((&typed, 1, buffer.base()), (byte, size, place)).expect("it fits");
+        let mut found = vec![0; size as usize];
+        place.read(&mut found);
+        assert_eq!(found, expected);
+        let mut other = Buffer::new(&(0..span).collect::<Vec<_>>());
+        other.base().write(&vec![0; span as usize]);
+        copy((byte, size, place), (&typed, 1, other.base())).expect("it fits");
+        assert_eq!(other.gathered(&places), expected);
+        assert!((0..span).filter(|at| at % (length + 1) == length).all(|at| other.bytes()[at as usize] == 0));
+    }
+}
+
 /// Random types seldom continue each other by a stride; here all combinations of small strides do.
 #[test]
 fn nested_vectors_of_all_small_strides_are_those_of_the_model() {
@@ -78,7 +102,7 @@ fn nested_vectors_of_all_small_strides_are_those_of_the_model() {
             let recipe = Recipe::Hvector(outer, 1, stride, child);
             let (datatype, _, stream) = sample(&recipe, 2).expect("a short type");
             let mut places = Vec::new();
-            segments(&datatype, 2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
+            datatype.segments(2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
             assert_eq!(places, stream, "{recipe:?}");
         }
     }
@@ -124,9 +148,9 @@ proptest! {
         let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
         let (from, to) = part(&stream, from, to);
         let mut buffer = Buffer::new(&stream);
-        prop_assert_eq!(pack_size(&datatype, count), stream.len() as u64);
+        prop_assert_eq!(datatype.pack_size(count), stream.len() as u64);
         let mut packed = vec![0; to - from];
-        pack_range(&datatype, count, buffer.base(), from as u64, &mut packed);
+        datatype.pack_range(count, buffer.base(), from as u64, &mut packed);
         prop_assert_eq!(&packed, &buffer.gathered(&stream[from..to]));
         if has_overlap(&stream) {
             return Ok(());
@@ -136,8 +160,29 @@ proptest! {
             expected[(at - buffer.lowest) as usize] ^= 0xff;
         }
         packed.iter_mut().for_each(|byte| *byte ^= 0xff);
-        unpack_range(&datatype, count, buffer.base(), from as u64, &packed);
+        datatype.unpack_range(count, buffer.base(), from as u64, &packed);
         prop_assert_eq!(buffer.bytes(), expected);
+    }
+
+    #[test]
+    fn memory_takes_the_place_of_a_slice(
+        recipe in recipe(), count in 0..4i64, from: prop::sample::Index, to: prop::sample::Index,
+    ) {
+        let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
+        let (from, to) = part(&stream, from, to);
+        let mut buffer = Buffer::new(&stream);
+        let mut packed = OwnedMemory::new(to - from);
+        let place = UserMemory::of(&mut packed);
+        datatype.pack_to(count, buffer.base(), from as u64, place, to - from);
+        let mut found = vec![0; to - from];
+        place.read(&mut found);
+        prop_assert_eq!(&found, &buffer.gathered(&stream[from..to]));
+        let mut expected = Buffer::new(&stream);
+        found.reverse();
+        place.write(&found);
+        datatype.unpack_range(count, expected.base(), from as u64, &found);
+        datatype.unpack_from(count, buffer.base(), from as u64, place, to - from);
+        prop_assert_eq!(buffer.bytes(), expected.bytes());
     }
 
     #[test]
@@ -147,7 +192,7 @@ proptest! {
         let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
         let (from, to) = part(&stream, from, to);
         let mut found: Vec<(i64, usize)> = Vec::new();
-        segments(&datatype, count, from as u64, to - from, &mut |at, bytes| found.push((at, bytes)));
+        datatype.segments(count, from as u64, to - from, &mut |at, bytes| found.push((at, bytes)));
         let places: Vec<i64> = found.iter().flat_map(|&(at, bytes)| at..at + bytes as i64).collect();
         prop_assert_eq!(&places[..], &stream[from..to]);
         prop_assert!(found.windows(2).all(|pair| pair[0].0 + pair[0].1 as i64 != pair[1].0));
@@ -210,13 +255,13 @@ proptest! {
             expected[at..at + length].reverse();
             at += length;
         }
-        prop_assert_eq!(pack_external_size(&datatype, count).unwrap(), expected.len() as i64);
+        prop_assert_eq!(datatype.pack_external_size(count).unwrap(), expected.len() as i64);
         let mut packed = vec![0; expected.len()];
         prop_assert_eq!(
-            pack_external(&datatype, count, buffer.base(), &mut packed), Ok(expected.len()));
+            datatype.pack_external(count, buffer.base(), &mut packed), Ok(expected.len()));
         prop_assert_eq!(&packed, &expected);
         let before = buffer.bytes();
-        unpack_external(&datatype, count, buffer.base(), &packed).unwrap();
+        datatype.unpack_external(count, buffer.base(), &packed).unwrap();
         prop_assert_eq!(before, buffer.bytes());
     }
 }
