@@ -174,7 +174,8 @@ impl Datatype {
             return 0;
         }
         let rest = self.map.signature.bytes_of(elements % each);
-        (elements / each).saturating_mul(self.size() as u64).saturating_add(rest) as i64
+        let bytes = (elements / each).saturating_mul(self.size() as u64).saturating_add(rest);
+        i64::try_from(bytes).unwrap_or(i64::MAX)
     }
 
     fn placed(&self) -> &Placed {
