@@ -185,7 +185,7 @@ def bars(session, name, title, quantity, unit, ranks):
     axes.set_title(title, fontsize=11)
     axes.grid(True, axis="y", alpha=0.35)
     axes.margins(y=0.12)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, ncols=len(engines), loc="upper center", bbox_to_anchor=(0.5, -0.07), frameon=False)
     session.save(figure, name)
 
 

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SPINS = 20000 };
+enum { SPINS = 2000 };
 
 struct direction {
     _Alignas(128) _Atomic uint32_t sequence;

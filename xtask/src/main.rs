@@ -1,6 +1,7 @@
 //! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own, with its arguments
 //! and a function `run`.
 
+mod bench;
 mod build;
 mod exports;
 mod install;
@@ -19,12 +20,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Arguments),
     Build(build::Arguments),
     Install(install::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
     }

@@ -27,8 +27,14 @@ impl World {
     /// A process that nobody launched: rank 0 of 1.
     #[must_use]
     pub fn alone(multiple: bool) -> Self {
-        let facts =
-            Facts { rank: 0, size: 1, crowded: false, multiple, application: None, host: process::host_name() };
+        let facts = Facts {
+            rank: 0,
+            size: 1,
+            crowded: false,
+            multiple,
+            application: None,
+            host: process::host_name(),
+        };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
 
@@ -68,8 +74,14 @@ impl World {
     /// Process `rank` of `size` of a simulation.
     #[must_use]
     pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
-        let facts =
-            Facts { rank, size, crowded: true, multiple: false, application: None, host: "simulated".to_owned() };
+        let facts = Facts {
+            rank,
+            size,
+            crowded: true,
+            multiple: false,
+            application: None,
+            host: "simulated".to_owned(),
+        };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());
         Self { facts, transport: Transport::Simulated(simulated), waiter }

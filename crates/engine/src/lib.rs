@@ -21,14 +21,17 @@ pub mod point_to_point;
 mod progress;
 pub mod transports;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_ERRHANDLER, MPI_ERR_INFO, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_ERRHANDLER, MPI_ERR_GROUP, MPI_ERR_INFO, MPI_ERR_OP, MPI_ERR_OTHER,
+    MPI_ERR_REQUEST, MPI_ERR_TYPE,
+};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
-use communicators::{Communicator, Group};
+use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
 use environment::{ErrorCodes, ErrorHandler};
 use info::Info;
@@ -83,7 +86,9 @@ pub struct State {
     /// Groups, by key.
     pub groups: Table<Arc<Group>>,
     /// Derived datatypes, by key.
-    pub datatypes: Table<Arc<Datatype>>,
+    pub datatypes: Table<DatatypeObject>,
+    /// Names and attributes that the user gave to predefined datatypes, by the handle's number.
+    pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
     /// User-defined operations, by key.
     pub operations: Table<Operation>,
     /// Info objects, by key.
@@ -105,6 +110,17 @@ pub struct State {
     _nothing: OwnedMemory,
 }
 
+/// A datatype as its handle has it: the type, and what the user has put on it.
+#[derive(Clone, Debug)]
+pub struct DatatypeObject {
+    /// The type itself.
+    pub datatype: Arc<Datatype>,
+    /// The name (`MPI_Type_set_name`).
+    pub name: String,
+    /// Attributes, by key.
+    pub attributes: communicators::caching::Attributes,
+}
+
 impl State {
     /// `MPI_COMM_WORLD`.
     pub const WORLD: Key = Key(0);
@@ -114,8 +130,8 @@ impl State {
     fn new(world: &mut World) -> Self {
         let mut nothing = OwnedMemory::new(1);
         let mut communicators = Table::new(MPI_ERR_COMM, "communicator");
-        let all = Arc::new(Group::all(world.facts.size));
-        let own = Arc::new(Group::single(world.facts.rank));
+        let all = Arc::new(Group::range(Process(0), world.facts.size));
+        let own = Arc::new(Group::range(Process(world.facts.rank), 1));
         communicators.insert(Communicator::predefined(0, all, world.facts.rank, "MPI_COMM_WORLD"));
         communicators.insert(Communicator::predefined(1, own, 0, "MPI_COMM_SELF"));
         Self {
@@ -130,6 +146,7 @@ impl State {
             communicators,
             groups: Table::new(MPI_ERR_GROUP, "group"),
             datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
+            predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
             infos: Table::new(MPI_ERR_INFO, "info object"),
             error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
@@ -181,7 +198,9 @@ impl Instance {
     /// # Errors
     /// When waiting fails.
     pub fn drain(&self) -> error::Result<()> {
-        self.wait_until(self.lock(), |state| (state.backlog == 0 && !state.has_buffered_messages()).then_some(Ok(())))
+        self.wait_until(self.lock(), |state| {
+            (state.backlog == 0 && !state.has_buffered_messages()).then_some(Ok(()))
+        })
     }
 }
 

@@ -57,9 +57,9 @@ impl Instance {
     /// # Errors
     /// Those of `ready`, and those of progress.
     #[inline]
-    pub fn wait_until<T>(
-        &self,
-        mut state: MutexGuard<'_, State>,
+    pub fn wait_until<'a, T>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
         mut ready: impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<T> {
         let before = state.completions;

@@ -6,6 +6,9 @@
 //! byte which the call's count and datatype name is there until the operation has completed. All copying into
 //! and out of user memory happens here, by address, never through a slice that would claim exclusive access.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
 /// An address in the user's program, with the right to touch what the datatype of the call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UserMemory(usize);
@@ -95,7 +98,7 @@ impl UserMemory {
     /// The memory of a buffer of our own, for as long as `buffer` lives and is not resized.
     #[must_use]
     pub fn of(buffer: &mut OwnedMemory) -> Self {
-        Self(buffer.0.as_mut_ptr() as usize)
+        Self(buffer.start.as_ptr() as usize)
     }
 }
 
@@ -121,30 +124,65 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// Scratch memory of our own that is touched the way user memory is: by address. Aligned to 64 bytes, zeroed.
 #[derive(Debug)]
-pub struct OwnedMemory(Box<[Line]>, usize);
+pub struct OwnedMemory {
+    start: NonNull<u8>,
+    bytes: usize,
+}
 
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-#[expect(dead_code, reason = "only its size and alignment matter")]
-struct Line([u8; 64]);
+// SAFETY: the memory is owned, like that of a box of bytes.
+unsafe impl Send for OwnedMemory {}
+// SAFETY: shared references only read.
+unsafe impl Sync for OwnedMemory {}
 
 impl OwnedMemory {
-    /// `bytes` zeroed bytes.
+    /// `bytes` zeroed bytes. Long ones come zeroed from the system and cost nothing until they are touched.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self(vec![Line([0; 64]); bytes.div_ceil(64)].into_boxed_slice(), bytes)
+        let layout = Self::layout(bytes);
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        Self { start, bytes }
+    }
+
+    fn layout(bytes: usize) -> Layout {
+        match Layout::from_size_align(bytes.max(1), 64) {
+            Ok(layout) => layout,
+            Err(_) => panic!("no memory can have {bytes} bytes"),
+        }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: initialized from the beginning, and ours.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+
+    /// The bytes, to change them.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: initialized from the beginning, and ours alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 
     /// How many bytes were asked for.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.1
+        self.bytes
     }
 
     /// Whether no byte was asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.1 == 0
+        self.bytes == 0
+    }
+}
+
+impl Drop for OwnedMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.start.as_ptr(), Self::layout(self.bytes)) }
     }
 }
 

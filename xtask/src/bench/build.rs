@@ -7,8 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Result;
+use anyhow::{Context, Result, ensure};
+
 use super::engines::Engine;
+use crate::workspace;
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
 const MPI_PROGRAMS: [(&str, &[&str]); 5] = [
@@ -24,7 +26,7 @@ const FLOORS: [&str; 4] = ["floor_ring", "floor_futex", "floor_copy", "floor_fil
 
 /// Where things are.
 pub struct Workshop {
-    /// Top of the work tree.
+    /// Root of the repository.
     pub root: PathBuf,
     /// Directory for everything that can be made again: `target/bench`.
     pub work: PathBuf,
@@ -33,9 +35,10 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Names the places; nothing is touched yet. A relative `prefix` is below `root`.
-    pub fn new(root: &Path, prefix: &Path) -> Self {
-        Workshop { root: root.into(), work: root.join("target/bench"), prefix: root.join(prefix) }
+    /// Names the places; nothing is touched yet.
+    pub fn new(root: &Path, target: PathBuf, prefix: Option<PathBuf>) -> Result<Self> {
+        let prefix = std::path::absolute(prefix.unwrap_or_else(workspace::installation))?;
+        Ok(Workshop { root: root.into(), work: target.join("bench"), prefix })
     }
 
     /// The directory of a Python environment that has `package`, made now if it is not there.
@@ -108,11 +111,8 @@ fn link_arguments(prefix: &Path, library: &str) -> Vec<String> {
 
 /// Runs a command that must succeed; its complaint becomes the error.
 fn succeed(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{program} cannot be started: {error}"))?;
-    if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{program} ended with {}:\n{complaint}", output.status).into());
-    }
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} fails: {}\n{complaint}", output.status);
     Ok(())
 }

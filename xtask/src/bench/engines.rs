@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::Result;
 use super::build::Workshop;
 use super::figures::{Program, Task};
 
@@ -108,7 +108,7 @@ impl Engine {
             Engine::PostriderFile => postrider(workshop, ranks, "file")?,
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
-            Engine::Floor => return Err("a program with MPI cannot run on the floor".into()),
+            Engine::Floor => bail!("a program with MPI cannot run on the floor"),
         };
         command.args(program);
         Ok(command)
@@ -117,9 +117,7 @@ impl Engine {
 
 fn postrider(workshop: &Workshop, ranks: u32, transport: &str) -> Result<Command> {
     let launcher = workshop.prefix.join("bin/postrider");
-    if !launcher.exists() {
-        return Err(format!("there is no {}; run make build first", launcher.display()).into());
-    }
+    ensure!(launcher.exists(), "there is no {}: run `cargo xtask build` first", launcher.display());
     let mut command = Command::new(launcher);
     command.args(["run", "-n", &ranks.to_string(), "--transport", transport]);
     command.env("LD_LIBRARY_PATH", workshop.prefix.join("lib"));

@@ -135,6 +135,10 @@ impl Scale {
         sizes
     }
 
+    fn bandwidth_sizes(&self) -> Vec<u64> {
+        self.sizes(KIB, if self.quick { 64 * MIB } else { 256 * MIB })
+    }
+
     fn budget(&self, ranks: u32) -> u32 {
         if ranks > 2 { 2 * self.budget_ms } else { self.budget_ms }
     }
@@ -169,11 +173,11 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
     match figure {
         Figure::Latency => latency(scale),
         Figure::Bandwidth => {
-            let mut tasks = copies(figure, scale, &scale.sizes(KIB, 256 * MIB));
-            tasks.extend(pair("bandwidth", &scale.sizes(KIB, 256 * MIB), "one-way"));
+            let mut tasks = copies(figure, scale, &scale.bandwidth_sizes());
+            tasks.extend(pair("bandwidth", &scale.bandwidth_sizes(), "one-way"));
             tasks
         }
-        Figure::Bidirectional => pair("bandwidth", &scale.sizes(KIB, 256 * MIB), "both-ways"),
+        Figure::Bidirectional => pair("bandwidth", &scale.bandwidth_sizes(), "both-ways"),
         Figure::MessageRate => pair("bandwidth", &[8], "rate"),
         Figure::Barrier => collective(figure, scale, "barrier"),
         Figure::Bcast => collective(figure, scale, "bcast"),

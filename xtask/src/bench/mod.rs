@@ -21,23 +21,22 @@ mod report;
 mod table;
 mod targets;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use anyhow::{Result, ensure};
+
+use crate::workspace;
 use build::Workshop;
 use engines::{Engine, Place};
 use figures::{Figure, Scale, Task};
 use process::{Finished, Outcome};
 use record::{Failure, Run, Sample};
 
-/// What can go wrong while benchmarks run: a sentence for whoever started them.
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 /// Measure Postrider beside MPICH, Open MPI and the floors of the system.
-#[derive(clap::Args, Debug)]
-pub struct Bench {
+#[derive(clap::Args)]
+pub struct Arguments {
     /// A short session of about two minutes: few sizes, few ranks, one repetition.
     #[arg(long)]
     quick: bool,
@@ -56,17 +55,18 @@ pub struct Bench {
     /// Directory for the results (default: bench/runs/<date>-<host>, quick: target/bench/quick).
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Postrider's installation.
-    #[arg(long, default_value = "build")]
-    prefix: PathBuf,
+    /// Postrider's installation (default: what `cargo xtask build` has made).
+    #[arg(long)]
+    prefix: Option<PathBuf>,
     /// Measure nothing: draw the plots of an earlier session and write docs/BENCHMARKS.md from it.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "ranks", "out", "repetitions"])]
     report: Option<PathBuf>,
 }
 
-/// Runs the subcommand; `root` is the top of the work tree.
-pub fn run(arguments: &Bench, root: &Path) -> Result<()> {
-    let workshop = Workshop::new(root, &arguments.prefix);
+/// Measures and reports, or only reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let root = workspace::root();
+    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
     if let Some(directory) = &arguments.report {
         let run = Run::load(directory)?;
         plot(&workshop, directory)?;
@@ -97,11 +97,7 @@ pub fn run(arguments: &Bench, root: &Path) -> Result<()> {
 /// Draws the pictures, one for each figure, beside the results.
 fn plot(workshop: &Workshop, directory: &Path) -> Result<()> {
     let python = workshop.environment("plot", "matplotlib")?.join("bin/python");
-    let status = Command::new(python).arg(workshop.root.join("bench/plot.py")).arg(directory).status()?;
-    if !status.success() {
-        return Err(format!("bench/plot.py could not draw {}: {status}", directory.display()).into());
-    }
-    Ok(())
+    workspace::run(Command::new(python).arg(workshop.root.join("bench/plot.py")).arg(directory))
 }
 
 /// One session: what is to be run, on what, and what has been found so far.
@@ -115,7 +111,7 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Installs and compiles what is missing, and keeps the engines on which a first program runs.
-    fn prepare(arguments: &Bench, workshop: &'a Workshop) -> Result<Self> {
+    fn prepare(arguments: &Arguments, workshop: &'a Workshop) -> Result<Self> {
         let scale = Scale::new(arguments.quick, &arguments.ranks);
         let repetitions = arguments.repetitions.unwrap_or(if arguments.quick { 1 } else { 3 }).max(1);
         let mut session = Session {
@@ -129,9 +125,10 @@ impl<'a> Session<'a> {
         for &engine in &arguments.engines {
             session.try_engine(engine);
         }
-        if session.engines.is_empty() {
-            return Err("none of the chosen engines runs a program; the reasons stand above".into());
-        }
+        ensure!(
+            !session.engines.is_empty(),
+            "none of the chosen engines runs a program; the reasons stand above"
+        );
         Ok(session)
     }
 

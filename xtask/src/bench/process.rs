@@ -120,3 +120,50 @@ fn complaint(status: Option<ExitStatus>, stderr: &str) -> String {
         None => words,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limit: Duration, name: &str) -> Finished {
+        let work = std::env::temp_dir().join(format!("postrider-bench-test-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&work).expect("a directory for the output");
+        let finished = run(Command::new("sh").args(["-c", script]), limit, &work);
+        std::fs::remove_dir_all(&work).expect("the directory can be removed");
+        finished
+    }
+
+    #[test]
+    fn measurements_are_found_between_other_lines() {
+        let script = r#"echo hello; echo '{"figure":"latency","ranks":2,"bytes":8,"value":0.5,"unit":"us"}'"#;
+        let finished = shell(script, Duration::from_secs(60), "lines");
+        assert_eq!(finished.outcome, Outcome::Succeeded);
+        assert_eq!(finished.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_failure_names_the_exit_code_and_the_last_words() {
+        let finished = shell("echo no room >&2; exit 7", Duration::from_secs(60), "failure");
+        assert_eq!(finished.outcome, Outcome::Failed);
+        assert_eq!(finished.reason(), "exit status: 7: no room");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended_with_its_children() {
+        let finished = shell("sleep 600 & echo $!; wait", Duration::from_millis(200), "hang");
+        assert!(matches!(finished.outcome, Outcome::TimedOut(_)));
+        let child: u32 = finished.stdout.trim().parse().expect("the child's number");
+        // An orphan may stay a zombie until init has read its status; it no longer runs then.
+        let stat = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        while !(stat().is_empty() || stat().contains(") Z ")) {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let finished = run(&mut Command::new("/nowhere/to/be/found"), GRACE, &std::env::temp_dir());
+        assert_eq!(finished.outcome, Outcome::Failed);
+        assert!(finished.reason().contains("/nowhere/to/be/found"));
+    }
+}

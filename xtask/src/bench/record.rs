@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::Result;
 use super::build::Workshop;
 use super::engines::{Engine, Place};
 use super::machine::{self, Machine};
@@ -180,8 +180,8 @@ impl Run {
     /// Reads a session from its directory.
     pub fn load(directory: &Path) -> Result<Self> {
         let path = directory.join("bench.json");
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?)
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        serde_json::from_str(&text).with_context(|| path.display().to_string())
     }
 
     /// Writes the session into its directory.
@@ -200,8 +200,33 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// A session with these values: (figure, engine, ranks, bytes, unit, value).
+    pub fn session(values: &[(&str, Engine, u32, u64, &str, f64)]) -> Run {
+        let root = std::env::temp_dir();
+        let workshop = Workshop { root: root.clone(), work: root.clone(), prefix: root };
+        let mut run = Run::new(true, 1, 1, &workshop);
+        for &(figure, engine, ranks, bytes, unit, value) in values {
+            run.add_value(figure, engine, Place::Usual, (ranks, bytes), unit, Sample { value, best: value });
+        }
+        run.finish();
+        run
+    }
+
+    #[test]
+    fn repetitions_become_one_cell_with_their_median() {
+        let run = session(&[
+            ("latency", Engine::Mpich, 2, 8, "us", 5.0),
+            ("latency", Engine::Mpich, 2, 8, "us", 1.0),
+            ("latency", Engine::Mpich, 2, 8, "us", 2.0),
+        ]);
+        assert_eq!(run.cells.len(), 1);
+        assert_eq!((run.cells[0].median, run.cells[0].best), (2.0, 1.0));
+        assert_eq!(run.median("latency", Engine::Mpich, Place::Usual, (2, 8)), Some(2.0));
+        assert_eq!(run.median("latency", Engine::Mpich, Place::Tmpfs, (2, 8)), None);
+    }
 
     #[test]
     fn median_of_few_samples() {

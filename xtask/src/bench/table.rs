@@ -125,19 +125,38 @@ pub fn print(run: &Run) {
         println!("\n{}", paint("31", &format!("no result: {text}")));
     }
     println!("\n{}", paint("1", "targets"));
-    for target in targets::targets(run) {
+    let (measured, others): (Vec<_>, Vec<_>) =
+        targets::targets(run).into_iter().partition(|target| target.is_reached().is_some());
+    for target in &measured {
         let code = if target.is_reached() == Some(true) { "32" } else { "33" };
         println!("{}", paint(code, &format!("{:>26}  {}", target.verdict(), target.what)));
+    }
+    if !others.is_empty() {
+        println!("{} more were not measured in this session", others.len());
     }
 }
 
 fn aligned(row: &[String]) -> String {
-    row.iter().map(|cell| format!("{cell:>14}")).collect()
+    row.iter().map(|cell| format!("{cell:>16}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::tests::session;
     use super::*;
+
+    #[test]
+    fn the_ratio_is_one_of_times_for_rates_too() {
+        let run = session(&[
+            ("latency", Engine::Postrider, 2, 8, "us", 0.5),
+            ("latency", Engine::Mpich, 2, 8, "us", 2.0),
+            ("latency", Engine::Openmpi, 2, 8, "us", 1.0),
+            ("bandwidth", Engine::Postrider, 2, 8, "MB/s", 400.0),
+            ("bandwidth", Engine::Mpich, 2, 8, "MB/s", 200.0),
+        ]);
+        let ratios: Vec<_> = tables(&run).into_iter().flat_map(|table| table.ratios).collect();
+        assert_eq!(ratios, [Some(0.5), Some(0.5)]);
+    }
 
     #[test]
     fn numbers_keep_three_digits() {

@@ -155,3 +155,20 @@ fn octave(run: &Run, place: Place) -> Vec<Target> {
         ),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::session;
+    use super::*;
+
+    #[test]
+    fn verdicts_say_by_how_much() {
+        let run = session(&[
+            ("latency", Engine::Postrider, 2, 1, "us", 0.7),
+            ("latency", Engine::Mpich, 2, 1, "us", 0.9),
+            ("latency", Engine::Openmpi, 2, 1, "us", 1.1),
+        ]);
+        let verdicts: Vec<String> = targets(&run).iter().map(Target::verdict).collect();
+        assert_eq!(verdicts[..4], ["not reached: 2.00 x bound", "reached", "reached", "not measured"]);
+    }
+}

@@ -179,10 +179,10 @@ pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule
             start += bytes;
         }
     }
-    if let Contribution::Send(block) = send {
-        if block.bytes() > 0 {
-            schedule.send(remote(0), block.in_send());
-        }
+    if let Contribution::Send(block) = send
+        && block.bytes() > 0
+    {
+        schedule.send(remote(0), block.in_send());
     }
     schedule.end_round();
     if total > 0 {

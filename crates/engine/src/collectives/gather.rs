@@ -62,19 +62,19 @@ fn receive_all(
 }
 
 fn send_own(schedule: &mut Schedule, send: Contribution, root: u32, peer: fn(u32) -> Peer) {
-    if let Contribution::Send(block) = send {
-        if block.bytes() > 0 {
-            schedule.send(peer(root), block.in_send());
-        }
+    if let Contribution::Send(block) = send
+        && block.bytes() > 0
+    {
+        schedule.send(peer(root), block.in_send());
     }
 }
 
 /// Copies a process's own block to its place, unless it is there.
 pub(super) fn copy_own(schedule: &mut Schedule, rank: u32, send: Contribution, receive: &Blocks) {
-    if let Contribution::Send(block) = send {
-        if block.bytes() > 0 {
-            schedule.copy(block.in_send(), receive.in_receive(rank));
-        }
+    if let Contribution::Send(block) = send
+        && block.bytes() > 0
+    {
+        schedule.copy(block.in_send(), receive.in_receive(rank));
     }
 }
 

@@ -10,6 +10,7 @@ pub mod alltoall;
 pub mod arguments;
 pub mod barrier;
 pub mod broadcast;
+mod execute;
 pub mod gather;
 pub mod reduce;
 pub mod reduce_scatter;
@@ -19,6 +20,8 @@ pub mod scatter;
 pub mod schedule;
 pub mod select;
 pub mod tree;
+
+pub use execute::{Call, Side, Types};
 
 #[cfg(test)]
 mod tests;

@@ -74,7 +74,7 @@ fn of_color(wishes: &[Wish], color: i64) -> Vec<Wish> {
 }
 
 fn group_of(wishes: &[Wish]) -> Arc<Group> {
-    Arc::new(Group::new(wishes.iter().map(|wish| Process(wish.process)).collect()))
+    Arc::new(Group::of(wishes.iter().map(|wish| Process(wish.process)).collect()))
 }
 
 impl Instance {
@@ -205,7 +205,8 @@ impl Instance {
         let remote = of_color(&Wish::decode_all(&bytes_of(&remote)), own.color);
         let Some(other) = remote.first() else { return Ok(None) };
         let context = first.context.min(other.context);
-        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote)), communicator).map(Some)
+        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote)), communicator)
+            .map(Some)
     }
 
     fn insert(
@@ -221,7 +222,8 @@ impl Instance {
                 return Err(Error::new(MPI_ERR_GROUP, "this process is not in the new communicator's group"));
             };
             let handler = state.communicators.get(parent)?.handler;
-            let made = Communicator { handler, ..Communicator::new(context, local_context, group, rank, remote) };
+            let made =
+                Communicator { handler, ..Communicator::new(context, local_context, group, rank, remote) };
             Ok(state.communicators.insert(made))
         })
     }
@@ -237,7 +239,10 @@ impl Instance {
             let all = &state.communicators.get(communicator)?.group;
             let ranks: Option<Vec<u32>> = group.processes().map(|process| all.rank(process)).collect();
             let Some(ranks) = ranks else {
-                return Err(Error::new(MPI_ERR_GROUP, "the group has processes that the communicator has not"));
+                return Err(Error::new(
+                    MPI_ERR_GROUP,
+                    "the group has processes that the communicator has not",
+                ));
             };
             Ok(ranks.first().copied())
         })?;
@@ -261,7 +266,8 @@ impl Instance {
             let candidate = state.make_context();
             let all = &state.communicators.get(communicator)?.group;
             let ranks: Option<Vec<u32>> = group.processes().map(|process| all.rank(process)).collect();
-            let outside = || Error::new(MPI_ERR_GROUP, "the group has processes that the communicator has not");
+            let outside =
+                || Error::new(MPI_ERR_GROUP, "the group has processes that the communicator has not");
             Ok((candidate, ranks.ok_or_else(outside)?))
         })?;
         let context = self.tell_group(communicator, &ranks, rank, tag, context)?;
@@ -347,9 +353,12 @@ impl Instance {
         failed?;
         let local_context = theirs.pop().unwrap_or_default();
         let [context, remote @ ..] = theirs.as_slice() else {
-            return Err(Error::new(MPI_ERR_RANK, "the leader of this group could not reach the remote leader"));
+            return Err(Error::new(
+                MPI_ERR_RANK,
+                "the leader of this group could not reach the remote leader",
+            ));
         };
-        let remote = Group::new(remote.iter().map(|&process| Process(process as u32)).collect());
+        let remote = Group::of(remote.iter().map(|&process| Process(process as u32)).collect());
         let group = self.with(|state| Ok(Arc::clone(&state.communicators.get(local)?.group)))?;
         if group.processes().any(|process| remote.rank(process).is_some()) {
             return Err(Error::new(MPI_ERR_COMM, "the two groups of an inter-communicator must be disjoint"));
@@ -358,14 +367,21 @@ impl Instance {
     }
 
     /// The leaders swap candidates and groups: the agreed context, then the remote processes.
-    fn meet_remote_leader(&self, local: Key, peer: Option<(Key, i32)>, tag: i32, candidate: u64) -> Result<Vec<u64>> {
+    fn meet_remote_leader(
+        &self,
+        local: Key,
+        peer: Option<(Key, i32)>,
+        tag: i32,
+        candidate: u64,
+    ) -> Result<Vec<u64>> {
         let Some((communicator, remote_leader)) = peer else {
             return Err(Error::new(MPI_ERR_COMM, "the leader's peer communicator is MPI_COMM_NULL"));
         };
         let (route, from, mut words) = self.with(|state| {
             let group = &state.communicators.get(local)?.group;
-            let words: Vec<u64> =
-                std::iter::once(candidate).chain(group.processes().map(|process| u64::from(process.0))).collect();
+            let words: Vec<u64> = std::iter::once(candidate)
+                .chain(group.processes().map(|process| u64::from(process.0)))
+                .collect();
             let found = state.communicators.get(communicator)?;
             let peer = found.peer(remote_leader)?;
             let context = found.context_of(Space::Creation, false);
@@ -401,6 +417,6 @@ impl Instance {
         let (low, high) = if first { (own_group, remote_group) } else { (remote_group, own_group) };
         let processes = low.processes().chain(high.processes()).collect();
         let context = own.context.min(other.context);
-        self.insert(context, context, Arc::new(Group::new(processes)), None, communicator)
+        self.insert(context, context, Arc::new(Group::of(processes)), None, communicator)
     }
 }

@@ -129,7 +129,9 @@ impl Communicator {
     pub fn peer(&self, rank: i32) -> Result<u32> {
         let peers = self.peers();
         let process = u32::try_from(rank).ok().and_then(|rank| peers.process(rank));
-        process.map(|process| process.0).ok_or_else(|| crate::point_to_point::no_such_rank(rank, peers.size()))
+        process
+            .map(|process| process.0)
+            .ok_or_else(|| crate::point_to_point::no_such_rank(rank, peers.size()))
     }
 
     /// The context of the user's point-to-point messages.

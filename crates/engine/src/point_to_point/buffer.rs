@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use crate::datatypes::Datatype;
+use crate::datatypes::{Datatype, pack_range, unpack_range};
 use crate::error::Result;
 use crate::transports::Body;
 
@@ -56,7 +56,7 @@ impl Buffer {
         match &self.typed {
             None => self.memory.copy_to(UserMemory::of(&mut packed), self.bytes as usize),
             Some((datatype, count)) => {
-                datatype.pack_range(*count, self.memory, 0, packed.as_mut_slice());
+                pack_range(datatype, *count, self.memory, 0, packed.as_mut_slice());
             }
         }
         packed
@@ -70,7 +70,7 @@ impl Buffer {
             Some((datatype, count)) => {
                 let mut packed = vec![0; bytes];
                 from.read(&mut packed);
-                datatype.unpack_range(*count, self.memory, offset, &packed);
+                unpack_range(datatype, *count, self.memory, offset, &packed);
             }
         }
     }

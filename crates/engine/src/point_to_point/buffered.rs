@@ -53,7 +53,13 @@ impl State {
     ///
     /// # Errors
     /// When one is attached already, or the size is negative.
-    pub fn attach_buffer(&mut self, owner: BufferOwner, address: usize, bytes: i64, automatic: bool) -> Result<()> {
+    pub fn attach_buffer(
+        &mut self,
+        owner: BufferOwner,
+        address: usize,
+        bytes: i64,
+        automatic: bool,
+    ) -> Result<()> {
         if bytes < 0 {
             return Err(Error::new(MPI_ERR_BUFFER, format!("a buffer of {bytes} bytes cannot be attached")));
         }
@@ -66,11 +72,15 @@ impl State {
     }
 
     pub(super) fn send_buffered(&mut self, route: Route, message: &Message) -> Result<()> {
-        let owner = self.communicators.get(route.communicator)?.attached.is_some().then_some(route.communicator);
+        let owner =
+            self.communicators.get(route.communicator)?.attached.is_some().then_some(route.communicator);
         self.drop_sent(owner)?;
         let needed = charge(message.buffer.bytes() as usize);
         let Some(attached) = self.attached(owner)? else {
-            return Err(Error::new(MPI_ERR_BUFFER, "a buffered send needs an attached buffer (MPI_Buffer_attach)"));
+            return Err(Error::new(
+                MPI_ERR_BUFFER,
+                "a buffered send needs an attached buffer (MPI_Buffer_attach)",
+            ));
         };
         let free = attached.bytes - attached.used();
         if !attached.automatic && needed > free {

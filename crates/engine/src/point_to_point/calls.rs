@@ -89,7 +89,10 @@ impl State {
     fn pattern(&self, communicator: Key, source: i32, tag: i32) -> Result<Option<(u64, Pattern)>> {
         let found = self.communicators.get(communicator)?;
         if tag < 0 && tag != MPI_ANY_TAG {
-            return Err(Error::new(MPI_ERR_TAG, format!("tag {tag} is neither MPI_ANY_TAG nor in 0..={TAG_MAX}")));
+            return Err(Error::new(
+                MPI_ERR_TAG,
+                format!("tag {tag} is neither MPI_ANY_TAG nor in 0..={TAG_MAX}"),
+            ));
         }
         let source = match source {
             MPI_PROC_NULL => return Ok(None),
@@ -137,7 +140,12 @@ impl State {
     ///
     /// # Errors
     /// Rank, tag or communicator wrong.
-    pub fn take_message(&mut self, communicator: Key, source: i32, tag: i32) -> Result<Option<(NullMessage, Status)>> {
+    pub fn take_message(
+        &mut self,
+        communicator: Key,
+        source: i32,
+        tag: i32,
+    ) -> Result<Option<(NullMessage, Status)>> {
         let Some((context, pattern)) = self.pattern(communicator, source, tag)? else {
             return Ok(Some((NullMessage::NoProcess, Status::PROC_NULL)));
         };
@@ -180,7 +188,10 @@ impl State {
                 message.communicator
             }
         };
-        Ok(self.insert_request(communicator, Work::Persistent(Box::new(Persistent { template, active: Active::No }))))
+        Ok(self.insert_request(
+            communicator,
+            Work::Persistent(Box::new(Persistent { template, active: Active::No })),
+        ))
     }
 
     /// Starts a persistent request (`MPI_Start`).
@@ -230,10 +241,7 @@ impl Instance {
     ///
     /// # Errors
     /// What is wrong with either.
-    pub fn sendrecv(
-        &self,
-        start: impl FnOnce(&mut State) -> Result<(Message, Message)>,
-    ) -> Result<Status> {
+    pub fn sendrecv(&self, start: impl FnOnce(&mut State) -> Result<(Message, Message)>) -> Result<Status> {
         let mut state = self.lock();
         let (send, receive) = start(&mut state)?;
         // Checked before the receive is posted, so that a wrong rank leaves no receive behind.
@@ -251,5 +259,8 @@ impl Instance {
 
 /// The error for a rank that the communicator does not have.
 pub(crate) fn no_such_rank(rank: i32, size: u32) -> Error {
-    Error::new(MPI_ERR_RANK, format!("rank {rank} is not in the communicator, which has ranks 0 to {}", size - 1))
+    Error::new(
+        MPI_ERR_RANK,
+        format!("rank {rank} is not in the communicator, which has ranks 0 to {}", size - 1),
+    )
 }

@@ -226,5 +226,8 @@ impl Instance {
 
 /// The error for a call that needs an inactive persistent request.
 pub(super) fn not_startable(what: &str) -> Error {
-    Error::new(postrider_abi::MPI_ERR_REQUEST, format!("the request {what}: only an inactive persistent one can be started"))
+    Error::new(
+        postrider_abi::MPI_ERR_REQUEST,
+        format!("the request {what}: only an inactive persistent one can be started"),
+    )
 }

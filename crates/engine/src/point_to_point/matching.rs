@@ -30,7 +30,8 @@ impl Pattern {
     #[inline]
     #[must_use]
     pub fn fits(self, envelope: Envelope) -> bool {
-        self.source.is_none_or(|source| source == envelope.source) && self.tag.is_none_or(|tag| tag == envelope.tag)
+        self.source.is_none_or(|source| source == envelope.source)
+            && self.tag.is_none_or(|tag| tag == envelope.tag)
     }
 }
 
@@ -112,7 +113,11 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
     #[must_use]
     pub fn peek_unexpected(&self, context: u64, pattern: Pattern) -> Option<(Envelope, &M)> {
         let queues = self.contexts.get(&context)?;
-        queues.unexpected.iter().find(|(envelope, _)| pattern.fits(*envelope)).map(|(envelope, m)| (*envelope, m))
+        queues
+            .unexpected
+            .iter()
+            .find(|(envelope, _)| pattern.fits(*envelope))
+            .map(|(envelope, m)| (*envelope, m))
     }
 
     /// A receive was posted that no held message fits.
@@ -156,7 +161,8 @@ mod tests {
     }
 
     fn pattern() -> impl Strategy<Value = Pattern> {
-        (prop::option::of(0_u32..3), prop::option::of(0_i32..3)).prop_map(|(source, tag)| Pattern { source, tag })
+        (prop::option::of(0_u32..3), prop::option::of(0_i32..3))
+            .prop_map(|(source, tag)| Pattern { source, tag })
     }
 
     fn envelope() -> impl Strategy<Value = Envelope> {

@@ -12,9 +12,10 @@ mod protocol;
 pub mod request;
 
 pub use buffer::Buffer;
-pub use buffered::BufferOwner;
 pub(crate) use buffered::Attached;
-pub use calls::{MatchedMessage, Mode, NullMessage};
+pub use buffered::BufferOwner;
+pub(crate) use calls::no_such_rank;
+pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
 pub(crate) use protocol::{Arrived, Outgoing};
 pub use request::{Completion, Request, Status, Template};
 

@@ -99,7 +99,13 @@ impl State {
 
     /// The general way of an eager message: packed if need be, queued if need be.
     #[inline(never)]
-    fn send_eager(&mut self, route: Route, tag: i32, buffer: &Buffer, synchronous: bool) -> Result<Option<Key>> {
+    fn send_eager(
+        &mut self,
+        route: Route,
+        tag: i32,
+        buffer: &Buffer,
+        synchronous: bool,
+    ) -> Result<Option<Key>> {
         let mut packed = buffer.run().is_none().then(|| buffer.pack());
         let memory = match (&mut packed, buffer.run()) {
             (Some(packed), _) => UserMemory::of(packed),
@@ -123,7 +129,13 @@ impl State {
         Ok(Some(request))
     }
 
-    fn insert_send(&mut self, route: Route, memory: UserMemory, bytes: u64, packed: Option<OwnedMemory>) -> Key {
+    fn insert_send(
+        &mut self,
+        route: Route,
+        memory: UserMemory,
+        bytes: u64,
+        packed: Option<OwnedMemory>,
+    ) -> Key {
         let sending = Sending { peer: route.peer, memory, bytes, _packed: packed, matched: false };
         self.insert_request(route.communicator, Work::Send(sending))
     }
@@ -145,7 +157,13 @@ impl State {
         Ok(request)
     }
 
-    fn send_to_self(&mut self, route: Route, tag: i32, buffer: &Buffer, synchronous: bool) -> Result<Option<Key>> {
+    fn send_to_self(
+        &mut self,
+        route: Route,
+        tag: i32,
+        buffer: &Buffer,
+        synchronous: bool,
+    ) -> Result<Option<Key>> {
         let envelope = Envelope { source: route.source, tag };
         let mut packed = buffer.run().is_none().then(|| buffer.pack());
         let memory = match (&mut packed, buffer.run()) {
@@ -159,7 +177,11 @@ impl State {
         let request = synchronous.then(|| self.insert_send(route, memory, buffer.bytes(), None));
         let held = Held::Memory(packed.unwrap_or_else(|| buffer.pack()));
         let content = Content::Whole { held, synchronous: request.map(|key| u64::from(key.0)) };
-        self.matching.hold(route.context, envelope, Arrived { peer: self.own, bytes: buffer.bytes(), content });
+        self.matching.hold(
+            route.context,
+            envelope,
+            Arrived { peer: self.own, bytes: buffer.bytes(), content },
+        );
         Ok(request)
     }
 
@@ -414,18 +436,30 @@ impl State {
             }
             Outgoing::Message { header, memory, bytes, packed, request } => {
                 match self.transport.send(peer, &header, memory, bytes) {
-                    Ok(false) => return Ok(Some(Outgoing::Message { header, memory, bytes, packed, request })),
+                    Ok(false) => {
+                        return Ok(Some(Outgoing::Message { header, memory, bytes, packed, request }));
+                    }
                     Ok(true) if header.kind == Kind::EagerSynchronous => {}
                     Ok(true) => self.finish(request, Completion::good(Status::EMPTY)),
-                    Err(error) => self.finish(request, Completion { status: Status::EMPTY, error: Some(error) }),
+                    Err(error) => {
+                        self.finish(request, Completion { status: Status::EMPTY, error: Some(error) })
+                    }
                 }
                 Ok(None)
             }
-            Outgoing::Pieces { request, receiver, offset } => self.send_pieces(peer, request, receiver, offset),
+            Outgoing::Pieces { request, receiver, offset } => {
+                self.send_pieces(peer, request, receiver, offset)
+            }
         }
     }
 
-    fn send_pieces(&mut self, peer: u32, request: Key, receiver: u64, offset: u64) -> Result<Option<Outgoing>> {
+    fn send_pieces(
+        &mut self,
+        peer: u32,
+        request: Key,
+        receiver: u64,
+        offset: u64,
+    ) -> Result<Option<Outgoing>> {
         let piece_bytes_max = self.transport.limits().piece_bytes_max as u64;
         let sending = self.sending(request, peer)?;
         let (memory, total) = (sending.memory, sending.bytes);
@@ -516,7 +550,12 @@ impl Arrived {
 /// How a receive with room for `room` bytes ends that was matched with a message of `bytes` bytes.
 #[inline]
 fn received(envelope: Envelope, bytes: u64, room: u64) -> Completion {
-    let status = Status { source: envelope.source as i32, tag: envelope.tag, bytes: bytes.min(room), cancelled: false };
+    let status = Status {
+        source: envelope.source as i32,
+        tag: envelope.tag,
+        bytes: bytes.min(room),
+        cancelled: false,
+    };
     let error = (bytes > room).then(|| {
         Error::new(
             MPI_ERR_TRUNCATE,

@@ -122,7 +122,9 @@ impl Waiter {
     pub fn sleep(&self, ticket: Ticket, limit: Duration) {
         match (self, ticket) {
             (Self::Alone(bell), Ticket::Futex(ticket)) => bell.doorbell().sleep(ticket, Some(limit)),
-            (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => job.doorbell(*rank).sleep(ticket, Some(limit)),
+            (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
+                job.doorbell(*rank).sleep(ticket, Some(limit))
+            }
             (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
             (Self::Simulated(bell), _) => bell.sleep(limit),
             (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => {}

@@ -115,7 +115,10 @@ fn incoming(peer: u32, packet: Packet) -> Incoming {
         Header::decode(kind, &head[..head_bytes])
     });
     let Some(header) = header else {
-        panic!("rank {peer}'s ring holds a packet of kind {} and {} bytes: memory was overwritten", packet.meta, packet.body_bytes);
+        panic!(
+            "rank {peer}'s ring holds a packet of kind {} and {} bytes: memory was overwritten",
+            packet.meta, packet.body_bytes
+        );
     };
     let head_bytes = header.bytes();
     let place = packet.body.offset(head_bytes as i64);
