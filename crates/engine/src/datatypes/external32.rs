@@ -5,6 +5,7 @@
 //! signature. Lengths differ for three types only: `long` has 4 bytes and `wchar_t` 2, so a value can fail to fit, which
 //! is `MPI_ERR_CONVERSION`; and the x87 `long double` becomes IEEE binary128, which holds it exactly.
 
+use super::packing::{pack_range, pack_size, unpack_range};
 use super::{Datatype, Kind};
 use crate::error::{Error, Result};
 use postrider_abi::predefined::{BasicKind, FloatFormat, PairMember};
@@ -66,94 +67,92 @@ fn elements(kind: Kind) -> ([Element; 2], usize) {
     }
 }
 
-impl Datatype {
-    /// The bytes of `count` elements in external32: `MPI_Pack_external_size`.
-    ///
-    /// # Errors
-    /// `MPI_ERR_ARG` if that is more than 2^63.
-    pub fn pack_external_size(&self, count: i64) -> Result<i64> {
-        let each = self.signature().weigh(&|kind| kind.row().external32 as u64);
-        let all = each.and_then(|each| each.checked_mul(count.max(0) as u64));
-        all.and_then(|bytes| i64::try_from(bytes).ok()).ok_or_else(|| {
-            Error::new(MPI_ERR_ARG, format!("{count} elements have more than 2^63 bytes in external32"))
-        })
-    }
+/// The bytes of `count` elements in external32: `MPI_Pack_external_size`.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if that is more than 2^63.
+pub fn pack_external_size(datatype: &Datatype, count: i64) -> Result<i64> {
+    let each = datatype.signature().weigh(&|kind| kind.row().external32 as u64);
+    let all = each.and_then(|each| each.checked_mul(count.max(0) as u64));
+    all.and_then(|bytes| i64::try_from(bytes).ok()).ok_or_else(|| {
+        Error::new(MPI_ERR_ARG, format!("{count} elements have more than 2^63 bytes in external32"))
+    })
+}
 
-    /// Packs `count` elements in external32 into the front of `out`; returns the bytes written: `MPI_Pack_external`.
-    ///
-    /// # Errors
-    /// `MPI_ERR_TRUNCATE` if `out` is too short, `MPI_ERR_CONVERSION` if a value does not fit its external length.
-    pub fn pack_external(&self, count: i64, base: UserMemory, out: &mut [u8]) -> Result<usize> {
-        let bytes = self.fitting(count, out.len())?;
-        let (mut written, mut native) = (0, Vec::new());
-        self.for_each_piece(count, &mut |offset, kind, pieces| {
-            native.resize(kind.size() * pieces, 0);
-            self.pack_range(count, base, offset, &mut native);
-            let external = &mut out[written..written + kind.row().external32 * pieces];
-            written += external.len();
-            convert(kind, Direction::ToExternal, &native, external)
-        })?;
-        Ok(bytes)
-    }
+/// Packs `count` elements in external32 into the front of `out`; returns the bytes written: `MPI_Pack_external`.
+///
+/// # Errors
+/// `MPI_ERR_TRUNCATE` if `out` is too short, `MPI_ERR_CONVERSION` if a value does not fit its external length.
+pub fn pack_external(datatype: &Datatype, count: i64, base: UserMemory, out: &mut [u8]) -> Result<usize> {
+    let bytes = fitting(datatype, count, out.len())?;
+    let (mut written, mut native) = (0, Vec::new());
+    for_each_piece(datatype, count, &mut |offset, kind, pieces| {
+        native.resize(kind.size() * pieces, 0);
+        pack_range(datatype, count, base, offset, &mut native);
+        let external = &mut out[written..written + kind.row().external32 * pieces];
+        written += external.len();
+        convert(kind, Direction::ToExternal, &native, external)
+    })?;
+    Ok(bytes)
+}
 
-    /// Unpacks `count` elements in external32 from the front of `data`; returns the bytes read: `MPI_Unpack_external`.
-    ///
-    /// # Errors
-    /// `MPI_ERR_TRUNCATE` if `data` is too short, `MPI_ERR_CONVERSION` if a value does not fit its length here.
-    pub fn unpack_external(&self, count: i64, base: UserMemory, data: &[u8]) -> Result<usize> {
-        let bytes = self.fitting(count, data.len())?;
-        let (mut read, mut native) = (0, Vec::new());
-        self.for_each_piece(count, &mut |offset, kind, pieces| {
-            native.resize(kind.size() * pieces, 0);
-            let external = &data[read..read + kind.row().external32 * pieces];
-            read += external.len();
-            convert(kind, Direction::FromExternal, external, &mut native)?;
-            self.unpack_range(count, base, offset, &native);
-            Ok(())
-        })?;
-        Ok(bytes)
-    }
+/// Unpacks `count` elements in external32 from the front of `data`; returns the bytes read: `MPI_Unpack_external`.
+///
+/// # Errors
+/// `MPI_ERR_TRUNCATE` if `data` is too short, `MPI_ERR_CONVERSION` if a value does not fit its length here.
+pub fn unpack_external(datatype: &Datatype, count: i64, base: UserMemory, data: &[u8]) -> Result<usize> {
+    let bytes = fitting(datatype, count, data.len())?;
+    let (mut read, mut native) = (0, Vec::new());
+    for_each_piece(datatype, count, &mut |offset, kind, pieces| {
+        native.resize(kind.size() * pieces, 0);
+        let external = &data[read..read + kind.row().external32 * pieces];
+        read += external.len();
+        convert(kind, Direction::FromExternal, external, &mut native)?;
+        unpack_range(datatype, count, base, offset, &native);
+        Ok(())
+    })?;
+    Ok(bytes)
+}
 
-    /// The external bytes of `count` elements, if `room` is enough.
-    fn fitting(&self, count: i64, room: usize) -> Result<usize> {
-        let bytes = self.pack_external_size(count)?;
-        match usize::try_from(bytes) {
-            Ok(bytes) if bytes <= room => Ok(bytes),
-            _ => {
-                let detail =
-                    format!("{count} elements have {bytes} bytes in external32, but the buffer has {room}");
-                Err(Error::new(MPI_ERR_TRUNCATE, detail))
+/// The external bytes of `count` elements, if `room` is enough.
+fn fitting(datatype: &Datatype, count: i64, room: usize) -> Result<usize> {
+    let bytes = pack_external_size(datatype, count)?;
+    match usize::try_from(bytes) {
+        Ok(bytes) if bytes <= room => Ok(bytes),
+        _ => {
+            let detail =
+                format!("{count} elements have {bytes} bytes in external32, but the buffer has {room}");
+            Err(Error::new(MPI_ERR_TRUNCATE, detail))
+        }
+    }
+}
+
+/// Calls `visit(offset in the native packed stream, kind, elements)` along the signature of `count` elements.
+fn for_each_piece(
+    datatype: &Datatype,
+    count: i64,
+    visit: &mut dyn FnMut(u64, Kind, usize) -> Result<()>,
+) -> Result<()> {
+    if pack_size(datatype, count) == 0 {
+        return Ok(());
+    }
+    let mut offset = 0;
+    let all = datatype.signature().repeat(count as u64);
+    let end = all.for_each_run(&mut |kind, elements| {
+        let mut left = elements;
+        while left > 0 {
+            let pieces = left.min((PIECE_BYTES / kind.size()) as u64);
+            if let Err(error) = visit(offset, kind, pieces as usize) {
+                return ControlFlow::Break(error);
             }
+            offset += pieces * kind.size() as u64;
+            left -= pieces;
         }
-    }
-
-    /// Calls `visit(offset in the native packed stream, kind, elements)` along the signature of `count` elements.
-    fn for_each_piece(
-        &self,
-        count: i64,
-        visit: &mut dyn FnMut(u64, Kind, usize) -> Result<()>,
-    ) -> Result<()> {
-        if self.pack_size(count) == 0 {
-            return Ok(());
-        }
-        let mut offset = 0;
-        let all = self.signature().repeat(count as u64);
-        let end = all.for_each_run(&mut |kind, elements| {
-            let mut left = elements;
-            while left > 0 {
-                let pieces = left.min((PIECE_BYTES / kind.size()) as u64);
-                if let Err(error) = visit(offset, kind, pieces as usize) {
-                    return ControlFlow::Break(error);
-                }
-                offset += pieces * kind.size() as u64;
-                left -= pieces;
-            }
-            ControlFlow::Continue(())
-        });
-        match end {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(error) => Err(error),
-        }
+        ControlFlow::Continue(())
+    });
+    match end {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
     }
 }
 

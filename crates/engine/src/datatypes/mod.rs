@@ -24,8 +24,9 @@ mod tests;
 
 pub use arrays::Distribution;
 pub use constructors::{Contents, CountForm};
+pub use external32::{pack_external, pack_external_size, unpack_external};
 pub use kind::Kind;
-pub use packing::copy;
+pub use packing::{copy, pack_range, pack_size, pack_to, segments, unpack_from, unpack_range};
 pub use signature::Signature;
 
 use layout::Placed;

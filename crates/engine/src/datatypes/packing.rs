@@ -20,131 +20,114 @@ const SHORT_BOUNCE_BYTES: usize = 512;
 /// From this average run length on, data goes from one side straight to the other, run by run.
 const DIRECT_RUN_BYTES: u64 = 512;
 
-impl Datatype {
-    /// The bytes of the packed stream of `count` elements.
-    #[inline]
-    #[must_use]
-    pub fn pack_size(&self, count: i64) -> u64 {
-        (self.size() as u64).saturating_mul(count.max(0) as u64)
-    }
+/// The bytes of the packed stream of `count` elements.
+#[inline]
+#[must_use]
+pub fn pack_size(datatype: &Datatype, count: i64) -> u64 {
+    (datatype.size() as u64).saturating_mul(count.max(0) as u64)
+}
 
-    /// Copies the part of the packed stream that begins at `packed_offset` and is as long as `out` from the buffer of
-    /// `count` elements at `base`.
-    ///
-    /// # Panics
-    /// If the part is not within the stream of `count` elements.
-    pub fn pack_range(&self, count: i64, base: UserMemory, packed_offset: u64, out: &mut [u8]) {
-        let to = self.end_of(count, packed_offset, out.len());
-        match self.dense_part(count, base, packed_offset) {
-            Some(from) => from.read(out),
-            None => self.visit(packed_offset, to, &mut Pack { base, out }),
-        }
+/// Copies the part of the packed stream that begins at `packed_offset` and is as long as `out` from the buffer of
+/// `count` elements at `base`.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn pack_range(datatype: &Datatype, count: i64, base: UserMemory, packed_offset: u64, out: &mut [u8]) {
+    let to = datatype.end_of(count, packed_offset, out.len());
+    match datatype.dense_part(count, base, packed_offset) {
+        Some(from) => from.read(out),
+        None => datatype.visit(packed_offset, to, &mut Pack { base, out }),
     }
+}
 
-    /// Copies `data` to the buffer of `count` elements at `base`, as the part of the packed stream that begins at
-    /// `packed_offset`.
-    ///
-    /// # Panics
-    /// If the part is not within the stream of `count` elements.
-    pub fn unpack_range(&self, count: i64, base: UserMemory, packed_offset: u64, data: &[u8]) {
-        let to = self.end_of(count, packed_offset, data.len());
-        match self.dense_part(count, base, packed_offset) {
-            Some(to) => to.write(data),
-            None => self.visit(packed_offset, to, &mut Unpack { base, data }),
-        }
+/// Copies `data` to the buffer of `count` elements at `base`, as the part of the packed stream that begins at
+/// `packed_offset`.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn unpack_range(datatype: &Datatype, count: i64, base: UserMemory, packed_offset: u64, data: &[u8]) {
+    let to = datatype.end_of(count, packed_offset, data.len());
+    match datatype.dense_part(count, base, packed_offset) {
+        Some(to) => to.write(data),
+        None => datatype.visit(packed_offset, to, &mut Unpack { base, data }),
     }
+}
 
-    /// Like [`Self::pack_range`], to `bytes` bytes of memory.
-    ///
-    /// # Panics
-    /// If the part is not within the stream of `count` elements.
-    pub fn pack_to(&self, count: i64, base: UserMemory, packed_offset: u64, to: UserMemory, bytes: usize) {
-        if let Some(from) = self.dense_part(count, base, packed_offset) {
-            self.end_of(count, packed_offset, bytes);
-            return from.copy_to(to, bytes);
-        }
-        if self.has_long_runs() {
-            let mut to = to;
-            return self.segments(count, packed_offset, bytes, &mut |offset, length| {
-                base.offset(offset).copy_to(to, length);
-                to = to.offset(length as i64);
-            });
-        }
-        in_pieces(bytes, |done, piece| {
-            self.pack_range(count, base, packed_offset + done as u64, piece);
-            to.offset(done as i64).write(piece);
+/// Like [`pack_range`], to `bytes` bytes of memory.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn pack_to(
+    datatype: &Datatype,
+    count: i64,
+    base: UserMemory,
+    packed_offset: u64,
+    to: UserMemory,
+    bytes: usize,
+) {
+    if let Some(from) = datatype.dense_part(count, base, packed_offset) {
+        datatype.end_of(count, packed_offset, bytes);
+        return from.copy_to(to, bytes);
+    }
+    if datatype.has_long_runs() {
+        let mut to = to;
+        return segments(datatype, count, packed_offset, bytes, &mut |offset, length| {
+            base.offset(offset).copy_to(to, length);
+            to = to.offset(length as i64);
         });
     }
+    in_pieces(bytes, |done, piece| {
+        pack_range(datatype, count, base, packed_offset + done as u64, piece);
+        to.offset(done as i64).write(piece);
+    });
+}
 
-    /// Like [`Self::unpack_range`], from `bytes` bytes of memory.
-    ///
-    /// # Panics
-    /// If the part is not within the stream of `count` elements.
-    pub fn unpack_from(
-        &self,
-        count: i64,
-        base: UserMemory,
-        packed_offset: u64,
-        from: UserMemory,
-        bytes: usize,
-    ) {
-        if let Some(to) = self.dense_part(count, base, packed_offset) {
-            self.end_of(count, packed_offset, bytes);
-            return from.copy_to(to, bytes);
-        }
-        if self.has_long_runs() {
-            let mut from = from;
-            return self.segments(count, packed_offset, bytes, &mut |offset, length| {
-                from.copy_to(base.offset(offset), length);
-                from = from.offset(length as i64);
-            });
-        }
-        in_pieces(bytes, |done, piece| {
-            from.offset(done as i64).read(piece);
-            self.unpack_range(count, base, packed_offset + done as u64, piece);
+/// Like [`unpack_range`], from `bytes` bytes of memory.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn unpack_from(
+    datatype: &Datatype,
+    count: i64,
+    base: UserMemory,
+    packed_offset: u64,
+    from: UserMemory,
+    bytes: usize,
+) {
+    if let Some(to) = datatype.dense_part(count, base, packed_offset) {
+        datatype.end_of(count, packed_offset, bytes);
+        return from.copy_to(to, bytes);
+    }
+    if datatype.has_long_runs() {
+        let mut from = from;
+        return segments(datatype, count, packed_offset, bytes, &mut |offset, length| {
+            from.copy_to(base.offset(offset), length);
+            from = from.offset(length as i64);
         });
     }
+    in_pieces(bytes, |done, piece| {
+        from.offset(done as i64).read(piece);
+        unpack_range(datatype, count, base, packed_offset + done as u64, piece);
+    });
+}
 
-    /// Calls `found(offset, bytes)` for each dense run of memory that holds a piece of the given part of the packed
-    /// stream, in the order of the stream. Neighbouring runs are reported as one.
-    ///
-    /// # Panics
-    /// If the part is not within the stream of `count` elements.
-    pub fn segments(
-        &self,
-        count: i64,
-        packed_offset: u64,
-        packed_bytes: usize,
-        found: &mut dyn FnMut(i64, usize),
-    ) {
-        let to = self.end_of(count, packed_offset, packed_bytes);
-        let mut visitor = Segments { found, pending: None };
-        self.visit(packed_offset, to, &mut visitor);
-        if let Some((offset, bytes)) = visitor.pending {
-            (visitor.found)(offset, bytes);
-        }
-    }
-
-    /// Where a part of the packed stream begins, if all of it is one dense run.
-    fn dense_part(&self, count: i64, base: UserMemory, packed_offset: u64) -> Option<UserMemory> {
-        let dense = self.is_dense_for(count);
-        dense.then(|| base.offset(self.true_lb().wrapping_add(packed_offset as i64)))
-    }
-
-    fn has_long_runs(&self) -> bool {
-        let layout = &self.placed().layout;
-        layout.bytes() / layout.runs().max(1) >= DIRECT_RUN_BYTES
-    }
-
-    fn end_of(&self, count: i64, packed_offset: u64, bytes: usize) -> u64 {
-        let (to, size) = (packed_offset + bytes as u64, self.pack_size(count));
-        assert!(to <= size, "bytes {packed_offset} to {to} of a packed stream of {size} bytes");
-        to
-    }
-
-    fn visit<V: Visitor>(&self, from: u64, to: u64, visitor: &mut V) {
-        let placed = self.placed();
-        placed.layout.walk_repeated(placed.offset, self.extent(), from, to, visitor);
+/// Calls `found(offset, bytes)` for each dense run of memory that holds a piece of the given part of the packed
+/// stream, in the order of the stream. Neighbouring runs are reported as one.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn segments(
+    datatype: &Datatype,
+    count: i64,
+    packed_offset: u64,
+    packed_bytes: usize,
+    found: &mut dyn FnMut(i64, usize),
+) {
+    let to = datatype.end_of(count, packed_offset, packed_bytes);
+    let mut visitor = Segments { found, pending: None };
+    datatype.visit(packed_offset, to, &mut visitor);
+    if let Some((offset, bytes)) = visitor.pending {
+        (visitor.found)(offset, bytes);
     }
 }
 
@@ -157,15 +140,15 @@ pub fn copy(
     (source, source_count, from): (&Datatype, i64, UserMemory),
     (destination, destination_count, to): (&Datatype, i64, UserMemory),
 ) -> Result<u64> {
-    let (available, room) = (source.pack_size(source_count), destination.pack_size(destination_count));
+    let (available, room) = (pack_size(source, source_count), pack_size(destination, destination_count));
     let bytes = available.min(room) as usize;
     let dense = |datatype: &Datatype, count, base| datatype.dense_part(count, base, 0);
     match (dense(source, source_count, from), dense(destination, destination_count, to)) {
-        (Some(from), _) => destination.unpack_from(destination_count, to, 0, from, bytes),
-        (None, Some(to)) => source.pack_to(source_count, from, 0, to, bytes),
+        (Some(from), _) => unpack_from(destination, destination_count, to, 0, from, bytes),
+        (None, Some(to)) => pack_to(source, source_count, from, 0, to, bytes),
         (None, None) => in_pieces(bytes, |done, piece| {
-            source.pack_range(source_count, from, done as u64, piece);
-            destination.unpack_range(destination_count, to, done as u64, piece);
+            pack_range(source, source_count, from, done as u64, piece);
+            unpack_range(destination, destination_count, to, done as u64, piece);
         }),
     }
     if available > room {
@@ -173,6 +156,30 @@ pub fn copy(
         return Err(Error::new(MPI_ERR_TRUNCATE, detail));
     }
     Ok(bytes as u64)
+}
+
+impl Datatype {
+    /// Where a part of the packed stream begins, if all of it is one dense run.
+    fn dense_part(&self, count: i64, base: UserMemory, packed_offset: u64) -> Option<UserMemory> {
+        let dense = self.is_dense_for(count);
+        dense.then(|| base.offset(self.true_lb().wrapping_add(packed_offset as i64)))
+    }
+
+    fn has_long_runs(&self) -> bool {
+        let layout = &self.placed().layout;
+        layout.bytes() / layout.runs().max(1) >= DIRECT_RUN_BYTES
+    }
+
+    fn end_of(&self, count: i64, packed_offset: u64, bytes: usize) -> u64 {
+        let (to, size) = (packed_offset + bytes as u64, pack_size(self, count));
+        assert!(to <= size, "bytes {packed_offset} to {to} of a packed stream of {size} bytes");
+        to
+    }
+
+    fn visit<V: Visitor>(&self, from: u64, to: u64, visitor: &mut V) {
+        let placed = self.placed();
+        placed.layout.walk_repeated(placed.offset, self.extent(), from, to, visitor);
+    }
 }
 
 /// Calls `step(bytes done before, piece)` for pieces of a small buffer until `bytes` are done.

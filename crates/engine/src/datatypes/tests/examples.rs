@@ -57,7 +57,7 @@ fn regular_types_of_any_length_are_small_and_fast() {
     let nested = Datatype::hvector(CountForm::Large, 1_000_000, 1, 1 << 36, &vector).unwrap();
     let mut found = Vec::new();
     let middle = 8_000_000_000 * 77 + 8 * 1000 + 4;
-    nested.segments(1, middle, 16, &mut |at, bytes| found.push((at, bytes)));
+    segments(&nested, 1, middle, 16, &mut |at, bytes| found.push((at, bytes)));
     let start = 77 * (1 << 36) + 1000 * 20;
     assert_eq!(found, [(start + 4, 4), (start + 20, 8), (start + 40, 4)]);
     assert_eq!(nested.elements_in(8_000_000_000 * 77 + 4), Some(2_000_000_000 * 77 + 1));
@@ -65,7 +65,7 @@ fn regular_types_of_any_length_are_small_and_fast() {
     let record = Datatype::structure(INT, &[1, 1], &[0, 8], &pair).unwrap();
     let records = Datatype::contiguous(INT, 1_000_000_000, &record).unwrap();
     assert_eq!(records.elements_in(12 * 999_999_999 + 4), Some(1_999_999_999));
-    assert_eq!(records.pack_external_size(1), Ok(12_000_000_000));
+    assert_eq!(pack_external_size(&records, 1), Ok(12_000_000_000));
 }
 
 #[test]
@@ -164,17 +164,17 @@ fn external32_changes_lengths_and_says_what_does_not_fit() {
     let base = UserMemory::of(&mut memory);
     base.store([-2i64, 7]);
     let mut packed = [0; 8];
-    assert_eq!(long.pack_external(2, base, &mut packed), Ok(8));
+    assert_eq!(pack_external(&long, 2, base, &mut packed), Ok(8));
     assert_eq!(packed, [255, 255, 255, 254, 0, 0, 0, 7]);
     base.store([0i64; 2]);
-    assert_eq!(long.unpack_external(2, base, &packed), Ok(8));
+    assert_eq!(unpack_external(&long, 2, base, &packed), Ok(8));
     assert_eq!(base.load::<[i64; 2]>(), [-2, 7]);
     base.store(1i64 << 40);
-    assert_eq!(class(long.pack_external(1, base, &mut packed)), MPI_ERR_CONVERSION);
-    assert_eq!(class(long.pack_external(3, base, &mut packed)), MPI_ERR_TRUNCATE);
-    assert_eq!(named(MPI_LONG_INT).pack_external_size(3), Ok(24));
-    assert_eq!(named(MPI_LONG_DOUBLE_INT).pack_external_size(1), Ok(20));
-    assert_eq!(named(MPI_WCHAR).pack_external_size(4), Ok(8));
+    assert_eq!(class(pack_external(&long, 1, base, &mut packed)), MPI_ERR_CONVERSION);
+    assert_eq!(class(pack_external(&long, 3, base, &mut packed)), MPI_ERR_TRUNCATE);
+    assert_eq!(pack_external_size(&named(MPI_LONG_INT), 3), Ok(24));
+    assert_eq!(pack_external_size(&named(MPI_LONG_DOUBLE_INT), 1), Ok(20));
+    assert_eq!(pack_external_size(&named(MPI_WCHAR), 4), Ok(8));
 }
 
 /// Numbers around the limits of 64 bits, and small ones.
@@ -252,7 +252,7 @@ proptest! {
             let middle = new.size() as u64 / 2;
             let part = 100.min(new.size() as u64 - middle) as usize;
             let mut seen = 0;
-            new.segments(1, middle, part, &mut |at, bytes| {
+            segments(&new, 1, middle, part, &mut |at, bytes| {
                 seen += bytes;
                 assert!(at >= new.true_lb() && at - new.true_lb() + bytes as i64 <= new.true_extent());
             });
@@ -286,7 +286,7 @@ proptest! {
         for (rank, owned) in expected.iter().enumerate() {
             let part = Datatype::darray(INT, size, rank as i32, &dimensions, order, &named(MPI_INT)).unwrap();
             let mut found = Vec::new();
-            part.segments(1, 0, part.size() as usize, &mut |at, bytes| {
+            segments(&part, 1, 0, part.size() as usize, &mut |at, bytes| {
                 found.extend((at..at + bytes as i64).step_by(4).map(|place| place / 4));
             });
             prop_assert_eq!(&found, owned, "rank {}", rank);

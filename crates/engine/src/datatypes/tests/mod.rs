@@ -102,7 +102,7 @@ fn nested_vectors_of_all_small_strides_are_those_of_the_model() {
             let recipe = Recipe::Hvector(outer, 1, stride, child);
             let (datatype, _, stream) = sample(&recipe, 2).expect("a short type");
             let mut places = Vec::new();
-            datatype.segments(2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
+            segments(&datatype, 2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
             assert_eq!(places, stream, "{recipe:?}");
         }
     }
@@ -148,9 +148,9 @@ proptest! {
         let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
         let (from, to) = part(&stream, from, to);
         let mut buffer = Buffer::new(&stream);
-        prop_assert_eq!(datatype.pack_size(count), stream.len() as u64);
+        prop_assert_eq!(pack_size(&datatype, count), stream.len() as u64);
         let mut packed = vec![0; to - from];
-        datatype.pack_range(count, buffer.base(), from as u64, &mut packed);
+        pack_range(&datatype, count, buffer.base(), from as u64, &mut packed);
         prop_assert_eq!(&packed, &buffer.gathered(&stream[from..to]));
         if has_overlap(&stream) {
             return Ok(());
@@ -160,7 +160,7 @@ proptest! {
             expected[(at - buffer.lowest) as usize] ^= 0xff;
         }
         packed.iter_mut().for_each(|byte| *byte ^= 0xff);
-        datatype.unpack_range(count, buffer.base(), from as u64, &packed);
+        unpack_range(&datatype, count, buffer.base(), from as u64, &packed);
         prop_assert_eq!(buffer.bytes(), expected);
     }
 
@@ -173,15 +173,15 @@ proptest! {
         let mut buffer = Buffer::new(&stream);
         let mut packed = OwnedMemory::new(to - from);
         let place = UserMemory::of(&mut packed);
-        datatype.pack_to(count, buffer.base(), from as u64, place, to - from);
+        pack_to(&datatype, count, buffer.base(), from as u64, place, to - from);
         let mut found = vec![0; to - from];
         place.read(&mut found);
         prop_assert_eq!(&found, &buffer.gathered(&stream[from..to]));
         let mut expected = Buffer::new(&stream);
         found.reverse();
         place.write(&found);
-        datatype.unpack_range(count, expected.base(), from as u64, &found);
-        datatype.unpack_from(count, buffer.base(), from as u64, place, to - from);
+        unpack_range(&datatype, count, expected.base(), from as u64, &found);
+        unpack_from(&datatype, count, buffer.base(), from as u64, place, to - from);
         prop_assert_eq!(buffer.bytes(), expected.bytes());
     }
 
@@ -192,7 +192,7 @@ proptest! {
         let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
         let (from, to) = part(&stream, from, to);
         let mut found: Vec<(i64, usize)> = Vec::new();
-        datatype.segments(count, from as u64, to - from, &mut |at, bytes| found.push((at, bytes)));
+        segments(&datatype, count, from as u64, to - from, &mut |at, bytes| found.push((at, bytes)));
         let places: Vec<i64> = found.iter().flat_map(|&(at, bytes)| at..at + bytes as i64).collect();
         prop_assert_eq!(&places[..], &stream[from..to]);
         prop_assert!(found.windows(2).all(|pair| pair[0].0 + pair[0].1 as i64 != pair[1].0));
@@ -255,13 +255,13 @@ proptest! {
             expected[at..at + length].reverse();
             at += length;
         }
-        prop_assert_eq!(datatype.pack_external_size(count).unwrap(), expected.len() as i64);
+        prop_assert_eq!(pack_external_size(&datatype, count).unwrap(), expected.len() as i64);
         let mut packed = vec![0; expected.len()];
         prop_assert_eq!(
-            datatype.pack_external(count, buffer.base(), &mut packed), Ok(expected.len()));
+            pack_external(&datatype, count, buffer.base(), &mut packed), Ok(expected.len()));
         prop_assert_eq!(&packed, &expected);
         let before = buffer.bytes();
-        datatype.unpack_external(count, buffer.base(), &packed).unwrap();
+        unpack_external(&datatype, count, buffer.base(), &packed).unwrap();
         prop_assert_eq!(before, buffer.bytes());
     }
 }
