@@ -28,7 +28,7 @@ enum Shape {
     Run,
     /// The child at 0, `stride`, 2 `stride`, …
     Repeat { child: Arc<Layout>, count: u64, stride: i64 },
-    /// Runs, by their places in the packed stream and in memory; each ends where the next begins in the stream.
+    /// Runs, one after the other.
     Runs(Box<[Run]>),
     /// Subtrees, one after the other.
     Parts(Box<[Part]>),
@@ -36,12 +36,16 @@ enum Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
+    /// Where it begins in the packed stream.
     start: u64,
+    /// Where it begins in memory.
     offset: i64,
+    bytes: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
+    /// Where it begins in the packed stream.
     start: u64,
     placed: Placed,
 }
@@ -147,14 +151,12 @@ struct Flattened {
 
 impl Visitor for Flattened {
     fn run(&mut self, offset: i64, bytes: usize) {
-        let continues = self
-            .runs
-            .last()
-            .is_some_and(|last| last.offset.wrapping_add((self.bytes - last.start) as i64) == offset);
-        if !continues {
-            self.runs.push(Run { start: self.bytes, offset });
+        let bytes = bytes as u64;
+        match self.runs.last_mut() {
+            Some(last) if last.offset.wrapping_add(last.bytes as i64) == offset => last.bytes += bytes,
+            _ => self.runs.push(Run { start: self.bytes, offset, bytes }),
         }
-        self.bytes += bytes as u64;
+        self.bytes += bytes;
     }
 }
 
@@ -166,12 +168,9 @@ impl Flattened {
         if count == 1 {
             return Placed::run(origin, bytes);
         }
-        let (length, stride) = (runs[1].start, runs[1].offset.wrapping_sub(origin));
-        let regular = bytes == length * count
-            && runs.windows(2).all(|pair| {
-                pair[1].start - pair[0].start == length
-                    && pair[1].offset.wrapping_sub(pair[0].offset) == stride
-            });
+        let (length, stride) = (first.bytes, runs[1].offset.wrapping_sub(origin));
+        let regular = runs.iter().all(|run| run.bytes == length)
+            && runs.windows(2).all(|pair| pair[1].offset.wrapping_sub(pair[0].offset) == stride);
         if regular {
             return Placed::run(origin, length).repeat(count, stride);
         }
@@ -211,22 +210,15 @@ impl Layout {
             }
             Shape::Runs(runs) => {
                 let first = runs.partition_point(|run| run.start <= from) - 1;
-                for (index, run) in runs.iter().enumerate().skip(first) {
-                    if run.start >= to {
-                        break;
-                    }
-                    let end = runs.get(index + 1).map_or(self.bytes, |next| next.start).min(to);
-                    let skip = from.saturating_sub(run.start);
+                for run in runs[first..].iter().take_while(|run| run.start < to) {
+                    let (skip, end) = (from.saturating_sub(run.start), (to - run.start).min(run.bytes));
                     let at = origin.wrapping_add(run.offset).wrapping_add(skip as i64);
-                    visitor.run(at, (end - run.start - skip) as usize);
+                    visitor.run(at, (end - skip) as usize);
                 }
             }
             Shape::Parts(parts) => {
                 let first = parts.partition_point(|part| part.start <= from) - 1;
-                for part in &parts[first..] {
-                    if part.start >= to {
-                        break;
-                    }
+                for part in parts[first..].iter().take_while(|part| part.start < to) {
                     let Placed { offset, layout } = &part.placed;
                     let (skip, end) = (from.saturating_sub(part.start), (to - part.start).min(layout.bytes));
                     layout.walk(origin.wrapping_add(*offset), skip, end, visitor);
@@ -251,13 +243,39 @@ impl Layout {
             self.walk(at(first), head, self.bytes, visitor);
             whole += 1;
         }
-        if self.is_run() {
-            visitor.runs(at(whole), self.bytes as usize, last - whole, stride);
-        } else {
-            for index in whole..last {
-                self.walk(at(index), 0, self.bytes, visitor);
+        self.walk_whole_repeated(at(whole), stride, last - whole, visitor);
+        self.walk(at(last), 0, tail, visitor);
+    }
+
+    /// Visits all bytes: [`Self::walk`] without looking for the ends.
+    fn walk_whole<V: Visitor>(&self, origin: i64, visitor: &mut V) {
+        match &self.shape {
+            Shape::Run => visitor.run(origin, self.bytes as usize),
+            Shape::Repeat { child, count, stride } => {
+                child.walk_whole_repeated(origin, *stride, *count, visitor);
+            }
+            Shape::Runs(runs) => {
+                for run in runs {
+                    visitor.run(origin.wrapping_add(run.offset), run.bytes as usize);
+                }
+            }
+            Shape::Parts(parts) => {
+                for Part { placed: Placed { offset, layout }, .. } in parts {
+                    layout.walk_whole(origin.wrapping_add(*offset), visitor);
+                }
             }
         }
-        self.walk(at(last), 0, tail, visitor);
+    }
+
+    /// Visits all bytes of `count` copies.
+    fn walk_whole_repeated<V: Visitor>(&self, origin: i64, stride: i64, count: u64, visitor: &mut V) {
+        if self.is_run() {
+            return visitor.runs(origin, self.bytes as usize, count, stride);
+        }
+        let mut at = origin;
+        for _ in 0..count {
+            self.walk_whole(at, visitor);
+            at = at.wrapping_add(stride);
+        }
     }
 }

@@ -26,7 +26,7 @@ pub use arrays::Distribution;
 pub use constructors::{Contents, CountForm};
 pub use external32::{pack_external, pack_external_size, unpack_external};
 pub use kind::Kind;
-pub use packing::{copy, pack_range, pack_size, segments, unpack_range};
+pub use packing::{copy, pack_range, pack_size, pack_to, segments, unpack_from, unpack_range};
 pub use signature::Signature;
 
 use layout::Placed;
@@ -175,7 +175,8 @@ impl Datatype {
             return 0;
         }
         let rest = self.map.signature.bytes_of(elements % each);
-        (elements / each).saturating_mul(self.size() as u64).saturating_add(rest) as i64
+        let bytes = (elements / each).saturating_mul(self.size() as u64).saturating_add(rest);
+        i64::try_from(bytes).unwrap_or(i64::MAX)
     }
 
     fn placed(&self) -> &Placed {

@@ -14,41 +14,105 @@ use postrider_os::memory::UserMemory;
 /// Data passes through a buffer of this length where both sides have gaps; it fits the first-level cache.
 const BOUNCE_BYTES: usize = 16 * 1024;
 
+/// Short messages pass through a buffer of this length, since clearing the long one takes longer than they do.
+const SHORT_BOUNCE_BYTES: usize = 512;
+
 /// From this average run length on, data goes from one side straight to the other, run by run.
 const DIRECT_RUN_BYTES: u64 = 512;
 
 /// The bytes of the packed stream of `count` elements.
+#[inline]
 #[must_use]
 pub fn pack_size(datatype: &Datatype, count: i64) -> u64 {
     (datatype.size() as u64).saturating_mul(count.max(0) as u64)
 }
 
-/// Copies the part of the packed stream that begins at `packed_offset` and is as long as `out` from the buffer.
+/// Copies the part of the packed stream that begins at `packed_offset` and is as long as `out` from the buffer of
+/// `count` elements at `base`.
 ///
 /// # Panics
 /// If the part is not within the stream of `count` elements.
 pub fn pack_range(datatype: &Datatype, count: i64, base: UserMemory, packed_offset: u64, out: &mut [u8]) {
-    let to = end_of(datatype, count, packed_offset, out.len());
-    if datatype.is_dense_for(count) {
-        return base.offset(datatype.true_lb().wrapping_add(packed_offset as i64)).read(out);
+    let to = datatype.end_of(count, packed_offset, out.len());
+    match datatype.dense_part(count, base, packed_offset) {
+        Some(from) => from.read(out),
+        None => datatype.visit(packed_offset, to, &mut Pack { base, out }),
     }
-    visit(datatype, packed_offset, to, &mut Pack { base, out });
 }
 
-/// Copies `data` to the buffer, as the part of the packed stream that begins at `packed_offset`.
+/// Copies `data` to the buffer of `count` elements at `base`, as the part of the packed stream that begins at
+/// `packed_offset`.
 ///
 /// # Panics
 /// If the part is not within the stream of `count` elements.
 pub fn unpack_range(datatype: &Datatype, count: i64, base: UserMemory, packed_offset: u64, data: &[u8]) {
-    let to = end_of(datatype, count, packed_offset, data.len());
-    if datatype.is_dense_for(count) {
-        return base.offset(datatype.true_lb().wrapping_add(packed_offset as i64)).write(data);
+    let to = datatype.end_of(count, packed_offset, data.len());
+    match datatype.dense_part(count, base, packed_offset) {
+        Some(to) => to.write(data),
+        None => datatype.visit(packed_offset, to, &mut Unpack { base, data }),
     }
-    visit(datatype, packed_offset, to, &mut Unpack { base, data });
 }
 
-/// Calls `found(offset, bytes)` for each dense run of memory that holds a piece of the given part of the packed stream,
-/// in the order of the stream. Neighbouring runs are reported as one.
+/// Like [`pack_range`], to `bytes` bytes of memory.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn pack_to(
+    datatype: &Datatype,
+    count: i64,
+    base: UserMemory,
+    packed_offset: u64,
+    to: UserMemory,
+    bytes: usize,
+) {
+    if let Some(from) = datatype.dense_part(count, base, packed_offset) {
+        datatype.end_of(count, packed_offset, bytes);
+        return from.copy_to(to, bytes);
+    }
+    if datatype.has_long_runs() {
+        let mut to = to;
+        return segments(datatype, count, packed_offset, bytes, &mut |offset, length| {
+            base.offset(offset).copy_to(to, length);
+            to = to.offset(length as i64);
+        });
+    }
+    in_pieces(bytes, |done, piece| {
+        pack_range(datatype, count, base, packed_offset + done as u64, piece);
+        to.offset(done as i64).write(piece);
+    });
+}
+
+/// Like [`unpack_range`], from `bytes` bytes of memory.
+///
+/// # Panics
+/// If the part is not within the stream of `count` elements.
+pub fn unpack_from(
+    datatype: &Datatype,
+    count: i64,
+    base: UserMemory,
+    packed_offset: u64,
+    from: UserMemory,
+    bytes: usize,
+) {
+    if let Some(to) = datatype.dense_part(count, base, packed_offset) {
+        datatype.end_of(count, packed_offset, bytes);
+        return from.copy_to(to, bytes);
+    }
+    if datatype.has_long_runs() {
+        let mut from = from;
+        return segments(datatype, count, packed_offset, bytes, &mut |offset, length| {
+            from.copy_to(base.offset(offset), length);
+            from = from.offset(length as i64);
+        });
+    }
+    in_pieces(bytes, |done, piece| {
+        from.offset(done as i64).read(piece);
+        unpack_range(datatype, count, base, packed_offset + done as u64, piece);
+    });
+}
+
+/// Calls `found(offset, bytes)` for each dense run of memory that holds a piece of the given part of the packed
+/// stream, in the order of the stream. Neighbouring runs are reported as one.
 ///
 /// # Panics
 /// If the part is not within the stream of `count` elements.
@@ -59,9 +123,9 @@ pub fn segments(
     packed_bytes: usize,
     found: &mut dyn FnMut(i64, usize),
 ) {
-    let to = end_of(datatype, count, packed_offset, packed_bytes);
+    let to = datatype.end_of(count, packed_offset, packed_bytes);
     let mut visitor = Segments { found, pending: None };
-    visit(datatype, packed_offset, to, &mut visitor);
+    datatype.visit(packed_offset, to, &mut visitor);
     if let Some((offset, bytes)) = visitor.pending {
         (visitor.found)(offset, bytes);
     }
@@ -72,65 +136,66 @@ pub fn segments(
 ///
 /// # Errors
 /// `MPI_ERR_TRUNCATE` if the source is longer than the destination has room for; as much as fits has been copied.
-pub fn copy(source: (&Datatype, i64, UserMemory), destination: (&Datatype, i64, UserMemory)) -> Result<u64> {
-    let (available, room) = (pack_size(source.0, source.1), pack_size(destination.0, destination.1));
-    let bytes = available.min(room);
-    copy_bytes(source, destination, bytes);
+pub fn copy(
+    (source, source_count, from): (&Datatype, i64, UserMemory),
+    (destination, destination_count, to): (&Datatype, i64, UserMemory),
+) -> Result<u64> {
+    let (available, room) = (pack_size(source, source_count), pack_size(destination, destination_count));
+    let bytes = available.min(room) as usize;
+    let dense = |datatype: &Datatype, count, base| datatype.dense_part(count, base, 0);
+    match (dense(source, source_count, from), dense(destination, destination_count, to)) {
+        (Some(from), _) => unpack_from(destination, destination_count, to, 0, from, bytes),
+        (None, Some(to)) => pack_to(source, source_count, from, 0, to, bytes),
+        (None, None) => in_pieces(bytes, |done, piece| {
+            pack_range(source, source_count, from, done as u64, piece);
+            unpack_range(destination, destination_count, to, done as u64, piece);
+        }),
+    }
     if available > room {
         let detail = format!("a message of {available} bytes for a buffer of {room}; make the buffer larger");
         return Err(Error::new(MPI_ERR_TRUNCATE, detail));
     }
-    Ok(bytes)
+    Ok(bytes as u64)
 }
 
-fn copy_bytes(
-    (source, source_count, from): (&Datatype, i64, UserMemory),
-    (destination, destination_count, to): (&Datatype, i64, UserMemory),
-    bytes: u64,
-) {
-    let dense = |datatype: &Datatype, count, base: UserMemory| {
-        datatype.is_dense_for(count).then(|| base.offset(datatype.true_lb()))
-    };
-    let long_runs = |datatype: &Datatype| {
-        let layout = &datatype.placed().layout;
+impl Datatype {
+    /// Where a part of the packed stream begins, if all of it is one dense run.
+    fn dense_part(&self, count: i64, base: UserMemory, packed_offset: u64) -> Option<UserMemory> {
+        let dense = self.is_dense_for(count);
+        dense.then(|| base.offset(self.true_lb().wrapping_add(packed_offset as i64)))
+    }
+
+    fn has_long_runs(&self) -> bool {
+        let layout = &self.placed().layout;
         layout.bytes() / layout.runs().max(1) >= DIRECT_RUN_BYTES
-    };
-    match (dense(source, source_count, from), dense(destination, destination_count, to)) {
-        (Some(from), Some(to)) => from.copy_to(to, bytes as usize),
-        (Some(mut from), None) if long_runs(destination) => {
-            segments(destination, destination_count, 0, bytes as usize, &mut |offset, length| {
-                from.copy_to(to.offset(offset), length);
-                from = from.offset(length as i64);
-            });
-        }
-        (None, Some(mut to)) if long_runs(source) => {
-            segments(source, source_count, 0, bytes as usize, &mut |offset, length| {
-                from.offset(offset).copy_to(to, length);
-                to = to.offset(length as i64);
-            });
-        }
-        _ => {
-            let mut bounce = [0; BOUNCE_BYTES];
-            let mut done = 0;
-            while done < bytes {
-                let piece = &mut bounce[..(bytes - done).min(BOUNCE_BYTES as u64) as usize];
-                pack_range(source, source_count, from, done, piece);
-                unpack_range(destination, destination_count, to, done, piece);
-                done += piece.len() as u64;
-            }
-        }
+    }
+
+    fn end_of(&self, count: i64, packed_offset: u64, bytes: usize) -> u64 {
+        let (to, size) = (packed_offset + bytes as u64, pack_size(self, count));
+        assert!(to <= size, "bytes {packed_offset} to {to} of a packed stream of {size} bytes");
+        to
+    }
+
+    fn visit<V: Visitor>(&self, from: u64, to: u64, visitor: &mut V) {
+        let placed = self.placed();
+        placed.layout.walk_repeated(placed.offset, self.extent(), from, to, visitor);
     }
 }
 
-fn end_of(datatype: &Datatype, count: i64, packed_offset: u64, bytes: usize) -> u64 {
-    let (to, size) = (packed_offset + bytes as u64, pack_size(datatype, count));
-    assert!(to <= size, "bytes {packed_offset} to {to} of a packed stream of {size} bytes");
-    to
+/// Calls `step(bytes done before, piece)` for pieces of a small buffer until `bytes` are done.
+fn in_pieces(bytes: usize, step: impl FnMut(usize, &mut [u8])) {
+    if bytes <= SHORT_BOUNCE_BYTES {
+        in_pieces_of::<SHORT_BOUNCE_BYTES>(bytes, step);
+    } else {
+        in_pieces_of::<BOUNCE_BYTES>(bytes, step);
+    }
 }
 
-fn visit<V: Visitor>(datatype: &Datatype, from: u64, to: u64, visitor: &mut V) {
-    let placed = datatype.placed();
-    placed.layout.walk_repeated(placed.offset, datatype.extent(), from, to, visitor);
+fn in_pieces_of<const N: usize>(bytes: usize, mut step: impl FnMut(usize, &mut [u8])) {
+    let mut bounce = [0; N];
+    for done in (0..bytes).step_by(N) {
+        step(done, &mut bounce[..(bytes - done).min(N)]);
+    }
 }
 
 struct Pack<'a> {

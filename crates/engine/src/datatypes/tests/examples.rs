@@ -177,6 +177,13 @@ fn external32_changes_lengths_and_says_what_does_not_fit() {
     assert_eq!(pack_external_size(&named(MPI_WCHAR), 4), Ok(8));
 }
 
+/// Numbers around the limits of 64 bits, and small ones.
+fn extreme() -> impl Strategy<Value = i64> {
+    let limits =
+        prop::sample::select(&[i64::MIN, i64::MAX, i64::MAX / 2, 1 << 61, -1 << 61, 1 << 32, 1 << 31][..]);
+    prop_oneof![limits.clone(), (limits, -3..4i64).prop_map(|(a, b)| a.wrapping_add(b)), -3..4i64]
+}
+
 /// A dimension of a distributed array, with arguments that suit each other.
 fn distribution() -> impl Strategy<Value = Distribution> {
     (1..9i64, 1..4i32, 0..4i32, 0..3).prop_map(|(global_size, processes, more, how)| {
@@ -220,6 +227,39 @@ fn owner(dimension: &Distribution, index: i64) -> i64 {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn extreme_arguments_are_refused_or_right(
+        arguments in prop::collection::vec((0..7, extreme(), extreme(), extreme()), 1..4),
+    ) {
+        let mut old = named(MPI_DOUBLE_INT);
+        for (how, a, b, c) in arguments {
+            let form = CountForm::Large;
+            let made = match how {
+                0 => Datatype::contiguous(form, a, &old),
+                1 => Datatype::vector(form, a, b, c, &old),
+                2 => Datatype::hvector(form, a, b, c, &old),
+                3 => Datatype::indexed(form, &[a, 1], &[b, c], &old),
+                4 => Datatype::structure(form, &[1, a], &[b, c], &[named(MPI_LONG_DOUBLE), Arc::clone(&old)]),
+                5 => Datatype::resized(form, a, b, &old),
+                _ => Datatype::subarray(form, &[a, b], &[1, c], &[0, 1], MPI_ORDER_C, &old),
+            };
+            let Ok(new) = made else { return Ok(()) };
+            prop_assert!(new.size() >= 0 && new.true_extent() >= 0);
+            prop_assert_eq!(new.signature().bytes(), new.size() as u64);
+            prop_assert_eq!(new.elements_in(new.size()), Some(new.signature().elements() as i64));
+            prop_assert!(new.bytes_of_elements(i64::MAX) >= 0);
+            let middle = new.size() as u64 / 2;
+            let part = 100.min(new.size() as u64 - middle) as usize;
+            let mut seen = 0;
+            segments(&new, 1, middle, part, &mut |at, bytes| {
+                seen += bytes;
+                assert!(at >= new.true_lb() && at - new.true_lb() + bytes as i64 <= new.true_extent());
+            });
+            prop_assert_eq!(seen, part);
+            old = new;
+        }
+    }
 
     #[test]
     fn all_parts_of_a_darray_are_the_array(

@@ -67,6 +67,47 @@ fn part(stream: &[i64], from: prop::sample::Index, to: prop::sample::Index) -> (
     (a.min(b), a.max(b))
 }
 
+/// Long runs go from place to place without a buffer between, and parts longer than the buffer in several pieces.
+#[test]
+fn long_messages_are_copied_whole() {
+    let byte = Datatype::predefined(postrider_abi::MPI_BYTE).expect("a named type");
+    for (blocks, length) in [(60, 700), (20_000, 3)] {
+        let typed = Datatype::vector(CountForm::Int, blocks, length, length + 1, byte).expect("a small type");
+        let (size, span) = (typed.size(), typed.true_extent());
+        let mut buffer = Buffer::new(&(0..span).collect::<Vec<_>>());
+        let places: Vec<i64> = (0..span).filter(|at| at % (length + 1) < length).collect();
+        let expected = buffer.gathered(&places);
+        let mut packed = OwnedMemory::new(size as usize);
+        let place = UserMemory::of(&mut packed);
+        copy((&typed, 1, buffer.base()), (byte, size, place)).expect("it fits");
+        let mut found = vec![0; size as usize];
+        place.read(&mut found);
+        assert_eq!(found, expected);
+        let mut other = Buffer::new(&(0..span).collect::<Vec<_>>());
+        other.base().write(&vec![0; span as usize]);
+        copy((byte, size, place), (&typed, 1, other.base())).expect("it fits");
+        assert_eq!(other.gathered(&places), expected);
+        assert!((0..span).filter(|at| at % (length + 1) == length).all(|at| other.bytes()[at as usize] == 0));
+    }
+}
+
+/// Random types seldom continue each other by a stride; here all combinations of small strides do.
+#[test]
+fn nested_vectors_of_all_small_strides_are_those_of_the_model() {
+    let strides = || (-4..=8).map(|stride| 2 * stride);
+    for (inner, step) in (1..4).flat_map(|count| strides().map(move |stride| (count, stride))) {
+        for (outer, stride) in (1..4).flat_map(|count| strides().map(move |stride| (count, stride))) {
+            let short = Box::new(Recipe::Basic(postrider_abi::MPI_SHORT));
+            let child = Box::new(Recipe::Hvector(inner, 1, step, short));
+            let recipe = Recipe::Hvector(outer, 1, stride, child);
+            let (datatype, _, stream) = sample(&recipe, 2).expect("a short type");
+            let mut places = Vec::new();
+            segments(&datatype, 2, 0, stream.len(), &mut |at, bytes| places.extend(at..at + bytes as i64));
+            assert_eq!(places, stream, "{recipe:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
@@ -121,6 +162,27 @@ proptest! {
         packed.iter_mut().for_each(|byte| *byte ^= 0xff);
         unpack_range(&datatype, count, buffer.base(), from as u64, &packed);
         prop_assert_eq!(buffer.bytes(), expected);
+    }
+
+    #[test]
+    fn memory_takes_the_place_of_a_slice(
+        recipe in recipe(), count in 0..4i64, from: prop::sample::Index, to: prop::sample::Index,
+    ) {
+        let Some((datatype, _, stream)) = sample(&recipe, count) else { return Ok(()) };
+        let (from, to) = part(&stream, from, to);
+        let mut buffer = Buffer::new(&stream);
+        let mut packed = OwnedMemory::new(to - from);
+        let place = UserMemory::of(&mut packed);
+        pack_to(&datatype, count, buffer.base(), from as u64, place, to - from);
+        let mut found = vec![0; to - from];
+        place.read(&mut found);
+        prop_assert_eq!(&found, &buffer.gathered(&stream[from..to]));
+        let mut expected = Buffer::new(&stream);
+        found.reverse();
+        place.write(&found);
+        unpack_range(&datatype, count, expected.base(), from as u64, &found);
+        unpack_from(&datatype, count, buffer.base(), from as u64, place, to - from);
+        prop_assert_eq!(buffer.bytes(), expected.bytes());
     }
 
     #[test]
