@@ -14,12 +14,12 @@
 1;
 
 function value = option(name, default)
-  arguments = argv();
-  at = find(strcmp(arguments, name), 1);
-  if isempty(at) || at == numel(arguments)
+  words = argv();
+  at = find(strcmp(words, name), 1);
+  if isempty(at) || at == numel(words)
     value = default;
   else
-    value = arguments{at + 1};
+    value = words{at + 1};
   end
 end
 
