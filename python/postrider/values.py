@@ -16,6 +16,9 @@ str                    char8, a row of UTF-8          char row
 bytes, bytearray       uint8, one dimension           uint8 row
 list, tuple            cell, one dimension            cell row, {} when empty
 dict with str keys     struct, no dimension           scalar struct
+object array           cell of that shape; a struct   cell, struct array
+                       array if all are dicts with
+                       the same keys
 None                   double, 0 x 0                  []
 scipy.sparse matrix    sparse double or logical       sparse
 =====================  =============================  =========================
@@ -135,7 +138,7 @@ class Writer:
             for index, item in enumerate(value):
                 self.value(item, f"{place}[{index}]", depth + 1)
         elif isinstance(value, dict):
-            self.dictionary(value, place, depth)
+            self.structure([value], (), place, depth)
         elif hasattr(value, "tocsc"):
             self.sparse(value, place)
         elif hasattr(value, "__array_interface__"):
@@ -156,17 +159,20 @@ class Writer:
         else:
             raise ValueError(f"{place} does not fit in 64 bits; send it as float or str")
 
-    def dictionary(self, value, place, depth):
-        self.head(STRUCT, 0, len(value), ())
-        names = b""
-        for name in value:
+    def structure(self, items, dims, place, depth):
+        """Dictionaries of equal keys as a struct, or as a struct array."""
+        names = list(items[0])
+        self.head(STRUCT, 0, len(names), dims)
+        encoded = b""
+        for name in names:
             if not isinstance(name, str) or not name or "\0" in name:
                 raise TypeError(f"{place} has the key {name!r}; keys must be names")
-            text = name.encode()
-            names += struct.pack("<I", len(text)) + text
-        self.padded(names)
-        for name, item in value.items():
-            self.value(item, f"{place}[{name!r}]", depth + 1)
+            text = name.encode("utf-8", "surrogateescape")
+            encoded += struct.pack("<I", len(text)) + text
+        self.padded(encoded)
+        for item in items:
+            for name in names:
+                self.value(item[name], f"{place}[{name!r}]", depth + 1)
 
     def dense(self, type_number, flags, dims, data):
         if self.payload_bytes_min is not None and len(data) >= self.payload_bytes_min:
@@ -190,8 +196,13 @@ class Writer:
         if array.dtype.kind in "US":
             array = array.astype(object)
         if array.dtype.kind == "O":
+            items = array.ravel(order="F")
+            if items.size and all(isinstance(item, dict) for item in items):
+                if all(item.keys() == items[0].keys() for item in items):
+                    self.structure(items, array.shape, place, depth)
+                    return
             self.head(CELL, 0, 0, array.shape)
-            for index, item in enumerate(array.ravel(order="F")):
+            for index, item in enumerate(items):
                 self.value(item, f"{place}[{index}]", depth + 1)
             return
         type_number = TYPE_OF_ARRAY.get(array.dtype.str[1:])
