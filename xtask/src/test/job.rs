@@ -63,7 +63,12 @@ impl Case {
 
     /// A case of the anomalies' script.
     pub fn anomaly(name: &str, transport: Transport) -> Self {
-        Self { chapter: programs::ANOMALIES.into(), name: name.into(), transport: Some(transport), kind: Kind::Anomaly }
+        Self {
+            chapter: programs::ANOMALIES.into(),
+            name: name.into(),
+            transport: Some(transport),
+            kind: Kind::Anomaly,
+        }
     }
 
     fn command(&self, setup: &Setup) -> Command {
@@ -120,7 +125,8 @@ fn anomaly_script() -> PathBuf {
 
 /// The cases of the anomalies' script.
 pub fn anomaly_names() -> Result<Vec<String>> {
-    let output = Command::new("python3").arg("-B").arg(anomaly_script()).arg("--list").output().context("python3")?;
+    let output =
+        Command::new("python3").arg("-B").arg(anomaly_script()).arg("--list").output().context("python3")?;
     ensure!(output.status.success(), "the anomalies: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
@@ -154,7 +160,8 @@ fn judge(case: &Case, setup: &Setup, folder: &Path) -> Result<Option<String>> {
     let mut command = case.command(setup);
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     command.env("TMPDIR", &temporary).env(leftovers::TOKEN, &token);
-    let mut child = command.spawn().with_context(|| format!("{} does not start", command.get_program().display()))?;
+    let mut child =
+        command.spawn().with_context(|| format!("{} does not start", command.get_program().display()))?;
     let ended = wait(&mut child, setup.watchdog)?;
     let mut problems = Vec::new();
     match ended {

@@ -106,7 +106,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.engine == Engine::Postrider {
         cases.extend(anomaly_cases(arguments)?);
     }
-    ensure!(!builds.is_empty() || !cases.is_empty(), "no test has this chapter and this name; see the folders of tests/");
+    ensure!(
+        !builds.is_empty() || !cases.is_empty(),
+        "no test has this chapter and this name; see the folders of tests/"
+    );
     let before = leftovers::shared_memory();
     let progress = report.progress(cases.len());
     in_parallel(&cases, arguments.jobs, |case| {
@@ -164,7 +167,9 @@ fn in_parallel<T: Sync>(items: &[T], jobs: usize, work: impl Fn(&T) + Sync) {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    let Some(item) = next.lock().expect("no worker panics with the lock").next() else { break };
+                    let Some(item) = next.lock().expect("no worker panics with the lock").next() else {
+                        break;
+                    };
                     work(item);
                 }
             });

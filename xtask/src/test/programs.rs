@@ -56,7 +56,10 @@ pub fn folder() -> PathBuf {
 pub fn find(chapter: Option<&str>, filter: Option<&str>) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for source in sources(&folder())? {
-        let folder = source.parent().and_then(Path::file_name).context("a program lies in the folder of its chapter")?;
+        let folder = source
+            .parent()
+            .and_then(Path::file_name)
+            .context("a program lies in the folder of its chapter")?;
         let program_chapter = folder.to_string_lossy().into_owned();
         let name = source.file_stem().context("a file has a name")?.to_string_lossy().into_owned();
         let anomaly = program_chapter == ANOMALIES;
@@ -98,8 +101,10 @@ pub fn compile(build: &Build, compiler: &Path) -> Result<()> {
         command.arg("-DLARGE_COUNT");
     }
     command.arg(&build.source).arg("-o").arg(&build.binary).arg("-lm");
-    let hint = "is the library built? cargo xtask build makes build/bin/mpicc, --prefix names another installation";
-    let output = command.output().with_context(|| format!("{} does not start; {hint}", compiler.display()))?;
+    let hint =
+        "is the library built? cargo xtask build makes build/bin/mpicc, --prefix names another installation";
+    let output =
+        command.output().with_context(|| format!("{} does not start; {hint}", compiler.display()))?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
