@@ -1,41 +1,28 @@
-//! `libmpi_abi.so.1`: the C names of the MPI standard. See ARCHITECTURE.md.
+//! `libmpi_abi.so.1`: the C names of the MPI standard, one file per chapter.
+//!
+//! Every function is the same three steps: parse the C arguments (`parse`, where all validation of pointers and handles
+//! lives), call the engine, and turn its result into a return code (`errors`, where error handlers are applied). The
+//! `mpi!` macro writes the rest: the exported names, the large-count twins, and the note on the job's board that says
+//! which call this process is in. `library` is this process's one instance, its beginning and its end.
+//!
+//! Unsafe code is in `mpi_macro`, `parse` and `callbacks` only.
+#![deny(unsafe_code)]
 
+#[macro_use]
+mod mpi_macro;
+
+#[allow(unsafe_code)]
+mod callbacks;
+mod communicators;
+mod environment;
+mod errors;
+#[allow(unsafe_code)]
 mod language_bindings;
+mod library;
+#[allow(unsafe_code)]
+mod parse;
+mod point_to_point;
+#[allow(unsafe_code)]
 mod unsupported;
 
-use core::ffi::{c_double, c_int};
-use postrider_abi::{MPI_Aint, MPI_ERR_UNSUPPORTED_OPERATION};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Reports that the function of this name is not there yet.
-pub(crate) fn unsupported(_name: &'static str) -> c_int {
-    MPI_ERR_UNSUPPORTED_OPERATION
-}
-
-// SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-extern "C" fn MPI_Aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
-    base.wrapping_add(disp)
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-extern "C" fn MPI_Aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
-    addr1.wrapping_sub(addr2)
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-extern "C" fn MPI_Wtime() -> c_double {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |elapsed| elapsed.as_secs_f64())
-}
-
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)]
-extern "C" fn MPI_Wtick() -> c_double {
-    1e-9
-}
+use library::instance;

@@ -12,6 +12,19 @@
 
 use core::ffi::c_int;
 
+use postrider_abi::MPI_ERR_UNSUPPORTED_OPERATION;
+use postrider_engine::error::Error;
+use postrider_os::job::CallName;
+
+use crate::errors::{self, Object};
+
+/// Reports that the function of this name is not there yet.
+fn unsupported(name: &'static str) -> c_int {
+    let detail = "this function is not implemented yet; see docs/FUNCTIONS.md";
+    let refuse = || Err(Error::new(MPI_ERR_UNSUPPORTED_OPERATION, detail));
+    errors::call(CallName::new(name), name, Object::default(), refuse)
+}
+
 /// Defines each name as a function that reports itself as unsupported.
 macro_rules! unsupported {
     ($($(#[doc = $title:literal])* $chapter:ident { $($name:ident)* })*) => {
@@ -20,7 +33,7 @@ macro_rules! unsupported {
             #[unsafe(no_mangle)]
             #[allow(non_snake_case)]
             extern "C" fn $name() -> c_int {
-                crate::unsupported(stringify!($name))
+                unsupported(stringify!($name))
             }
         )*)*
     };
@@ -29,95 +42,18 @@ macro_rules! unsupported {
 unsupported! {
     /// Point-to-Point Communication (chapter 3).
     point_to_point {
-        MPI_Bsend
-        MPI_Bsend_c
-        MPI_Bsend_init
-        MPI_Bsend_init_c
-        MPI_Buffer_attach
-        MPI_Buffer_attach_c
-        MPI_Buffer_detach
-        MPI_Buffer_detach_c
-        MPI_Buffer_flush
-        MPI_Buffer_iflush
-        MPI_Cancel
-        MPI_Comm_attach_buffer
-        MPI_Comm_attach_buffer_c
-        MPI_Comm_detach_buffer
-        MPI_Comm_detach_buffer_c
-        MPI_Comm_flush_buffer
-        MPI_Comm_iflush_buffer
-        MPI_Get_count
-        MPI_Get_count_c
-        MPI_Ibsend
-        MPI_Ibsend_c
-        MPI_Improbe
-        MPI_Imrecv
-        MPI_Imrecv_c
-        MPI_Iprobe
-        MPI_Irecv
-        MPI_Irecv_c
-        MPI_Irsend
-        MPI_Irsend_c
-        MPI_Isend
-        MPI_Isend_c
-        MPI_Isendrecv
-        MPI_Isendrecv_c
-        MPI_Isendrecv_replace
-        MPI_Isendrecv_replace_c
-        MPI_Issend
-        MPI_Issend_c
-        MPI_Mprobe
-        MPI_Mrecv
-        MPI_Mrecv_c
-        MPI_Probe
-        MPI_Recv
-        MPI_Recv_c
-        MPI_Recv_init
-        MPI_Recv_init_c
-        MPI_Request_free
-        MPI_Request_get_status
-        MPI_Request_get_status_all
-        MPI_Request_get_status_any
-        MPI_Request_get_status_some
-        MPI_Rsend
-        MPI_Rsend_c
-        MPI_Rsend_init
-        MPI_Rsend_init_c
-        MPI_Send
-        MPI_Send_c
-        MPI_Send_init
-        MPI_Send_init_c
-        MPI_Sendrecv
-        MPI_Sendrecv_c
-        MPI_Sendrecv_replace
-        MPI_Sendrecv_replace_c
         MPI_Session_attach_buffer
         MPI_Session_attach_buffer_c
         MPI_Session_detach_buffer
         MPI_Session_detach_buffer_c
         MPI_Session_flush_buffer
         MPI_Session_iflush_buffer
-        MPI_Ssend
-        MPI_Ssend_c
-        MPI_Ssend_init
-        MPI_Ssend_init_c
-        MPI_Start
-        MPI_Startall
         MPI_Status_get_error
         MPI_Status_get_source
         MPI_Status_get_tag
         MPI_Status_set_error
         MPI_Status_set_source
         MPI_Status_set_tag
-        MPI_Test
-        MPI_Test_cancelled
-        MPI_Testall
-        MPI_Testany
-        MPI_Testsome
-        MPI_Wait
-        MPI_Waitall
-        MPI_Waitany
-        MPI_Waitsome
     }
 
     /// Partitioned Point-to-Point Communication (chapter 4).
@@ -321,13 +257,11 @@ unsupported! {
         MPI_Comm_group
         MPI_Comm_idup
         MPI_Comm_idup_with_info
-        MPI_Comm_rank
         MPI_Comm_remote_group
         MPI_Comm_remote_size
         MPI_Comm_set_attr
         MPI_Comm_set_info
         MPI_Comm_set_name
-        MPI_Comm_size
         MPI_Comm_split
         MPI_Comm_split_type
         MPI_Comm_test_inter
@@ -438,9 +372,6 @@ unsupported! {
         MPI_File_set_errhandler
         MPI_Free_mem
         MPI_Get_hw_resource_info
-        MPI_Get_library_version
-        MPI_Get_processor_name
-        MPI_Get_version
         MPI_Remove_error_class
         MPI_Remove_error_code
         MPI_Remove_error_string
@@ -471,7 +402,6 @@ unsupported! {
 
     /// Process Initialization, Creation, and Management (chapter 11).
     processes {
-        MPI_Abort
         MPI_Close_port
         MPI_Comm_accept
         MPI_Comm_connect
@@ -480,16 +410,9 @@ unsupported! {
         MPI_Comm_join
         MPI_Comm_spawn
         MPI_Comm_spawn_multiple
-        MPI_Finalize
-        MPI_Finalized
-        MPI_Init
-        MPI_Init_thread
-        MPI_Initialized
-        MPI_Is_thread_main
         MPI_Lookup_name
         MPI_Open_port
         MPI_Publish_name
-        MPI_Query_thread
         MPI_Session_finalize
         MPI_Session_get_info
         MPI_Session_get_nth_pset

@@ -2,6 +2,7 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+pub mod clock;
 pub mod error;
 pub mod file;
 pub mod job;

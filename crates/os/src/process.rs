@@ -90,6 +90,21 @@ impl Watched {
     }
 }
 
+/// Lets the other processes of this user read this one's memory where Yama restricts that to ancestors.
+pub fn allow_neighbours() {
+    // SAFETY: no pointer is passed; without Yama the call fails and nothing is lost.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+}
+
+/// Ends this process at once: C output buffers are written, exit handlers do not run.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: flushing all C streams and leaving; neither returns into code that could be surprised.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+        libc::_exit(code)
+    }
+}
+
 /// Tells the CPU that this is a short spin.
 #[inline]
 pub fn relax() {

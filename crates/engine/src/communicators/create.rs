@@ -315,7 +315,8 @@ impl Instance {
                     state.post_receive(communicator, context, pattern, buffer.clone()).map(Some)
                 }
             }
-        })?;
+        })?
+        .into_result()?;
         Ok(memory.as_slice().to_vec())
     }
 

@@ -4,6 +4,8 @@
 
 use postrider_abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_RANK, MPI_ERR_TAG, MPI_PROC_NULL};
 
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
 use super::completion::not_startable;
 use super::matching::{Envelope, Pattern};
 use super::protocol::Arrived;
@@ -172,6 +174,34 @@ impl State {
         Ok(key)
     }
 
+    /// Starts a send and a receive under one request (`MPI_Isendrecv`).
+    ///
+    /// # Errors
+    /// Rank, tag or communicator wrong.
+    pub fn isendrecv(&mut self, send: &Message, receive: Message) -> Result<Key> {
+        self.start_both(send, receive, None)
+    }
+
+    /// The same with one buffer for both (`MPI_Isendrecv_replace`).
+    ///
+    /// # Errors
+    /// Rank, tag or communicator wrong.
+    pub fn isendrecv_replace(&mut self, send: &Message, receive: Message) -> Result<Key> {
+        let mut memory = send.buffer.pack();
+        let buffer = Buffer::dense(UserMemory::of(&mut memory), send.buffer.bytes());
+        self.start_both(&Message { buffer, ..send.clone() }, receive, Some(memory))
+    }
+
+    fn start_both(&mut self, send: &Message, receive: Message, memory: Option<OwnedMemory>) -> Result<Key> {
+        // Checked before the receive is posted, so that a wrong rank leaves no receive behind.
+        check_send_tag(send.tag)?;
+        self.route(send.communicator, send.peer)?;
+        let communicator = receive.communicator;
+        let receive = self.irecv(receive)?;
+        let send = self.isend(send, Mode::Standard)?;
+        Ok(self.insert_request(communicator, Work::Both { receive, send, _memory: memory }))
+    }
+
     /// Makes a persistent request (section 3.9). Arguments are checked now.
     ///
     /// # Errors
@@ -240,20 +270,29 @@ impl Instance {
     /// Sends one message and receives another, whichever can go first (`MPI_Sendrecv`).
     ///
     /// # Errors
-    /// What is wrong with either.
-    pub fn sendrecv(&self, start: impl FnOnce(&mut State) -> Result<(Message, Message)>) -> Result<Status> {
-        let mut state = self.lock();
-        let (send, receive) = start(&mut state)?;
-        // Checked before the receive is posted, so that a wrong rank leaves no receive behind.
-        check_send_tag(send.tag)?;
-        state.route(send.communicator, send.peer)?;
-        let receiving = state.irecv(receive)?;
-        let sending = state.isend(&send, Mode::Standard)?;
-        drop(state);
-        let sent = self.wait(sending)?;
-        let received = self.wait(receiving)?;
-        sent.completion.into_result()?;
-        received.completion.into_result()
+    /// What is wrong with the arguments, or when waiting fails.
+    pub fn sendrecv(
+        &self,
+        parse: impl FnOnce(&mut State) -> Result<(Message, Message)>,
+    ) -> Result<Completion> {
+        self.blocking(|state| {
+            let (send, receive) = parse(state)?;
+            state.isendrecv(&send, receive).map(Some)
+        })
+    }
+
+    /// The same with one buffer for both (`MPI_Sendrecv_replace`).
+    ///
+    /// # Errors
+    /// As [`Instance::sendrecv`].
+    pub fn sendrecv_replace(
+        &self,
+        parse: impl FnOnce(&mut State) -> Result<(Message, Message)>,
+    ) -> Result<Completion> {
+        self.blocking(|state| {
+            let (send, receive) = parse(state)?;
+            state.isendrecv_replace(&send, receive).map(Some)
+        })
     }
 }
 

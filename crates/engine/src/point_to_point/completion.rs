@@ -60,6 +60,7 @@ impl State {
             Work::Done(_) => true,
             Work::Send(_) | Work::Receive(_) => false,
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
+            Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
             Work::Persistent(persistent) => match persistent.active {
                 Active::No | Active::Ended(_) => true,
                 Active::Under(inner) => self.is_complete(inner)?,
@@ -82,6 +83,7 @@ impl State {
                 Active::Under(inner) => self.peek_status(*inner)?.unwrap_or(Status::EMPTY),
                 Active::No => Status::EMPTY,
             },
+            Work::Both { receive, .. } => self.peek_status(*receive)?.unwrap_or(Status::EMPTY),
             Work::Send(_) | Work::Receive(_) | Work::Flush(_) => Status::EMPTY,
         }))
     }
@@ -105,6 +107,11 @@ impl State {
         } else {
             let completion = match self.requests.remove(key)?.work {
                 Work::Done(completion) => completion,
+                Work::Both { receive, send, .. } => {
+                    let sent = self.retrieve(index, send)?.completion;
+                    let received = self.retrieve(index, receive)?.completion;
+                    Completion { error: received.error.or(sent.error), ..received }
+                }
                 _ => Completion::good(Status::EMPTY),
             };
             (completion, true)
@@ -152,7 +159,7 @@ impl State {
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
             Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
-            Work::Send(_) | Work::Receive(_) => request.orphan = true,
+            Work::Send(_) | Work::Receive(_) | Work::Both { .. } => request.orphan = true,
             Work::Persistent(persistent) => {
                 let active = std::mem::replace(&mut persistent.active, Active::No);
                 self.requests.remove(key)?;
@@ -179,20 +186,20 @@ impl Instance {
         })
     }
 
-    /// Starts an operation and waits for it. `start` returns none when it is complete at once.
+    /// Starts an operation and waits for its end. `start` returns none when it is complete at once.
     ///
     /// # Errors
-    /// What went wrong with it.
+    /// What `start` finds wrong, or when waiting itself fails.
     #[inline]
-    pub fn blocking(&self, start: impl FnOnce(&mut State) -> Result<Option<Key>>) -> Result<Status> {
+    pub fn blocking(&self, start: impl FnOnce(&mut State) -> Result<Option<Key>>) -> Result<Completion> {
         let mut state = self.lock();
-        let Some(key) = start(&mut state)? else { return Ok(Status::EMPTY) };
+        let Some(key) = start(&mut state)? else { return Ok(Completion::good(Status::EMPTY)) };
         let outcome = self.wait_until(state, |state| match state.is_complete(key) {
             Ok(false) => None,
             Ok(true) => Some(state.retrieve(0, key)),
             Err(error) => Some(Err(error)),
         });
-        outcome?.completion.into_result()
+        Ok(outcome?.completion)
     }
 
     /// Waits until [`State::look`] finds what `want` asks for; none when no request is active.

@@ -16,6 +16,7 @@ pub(crate) use buffered::Attached;
 pub use buffered::BufferOwner;
 pub(crate) use calls::no_such_rank;
 pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
+pub use completion::{Found, Outcome, Want};
 pub(crate) use protocol::{Arrived, Outgoing};
 pub use request::{Completion, Request, Status, Template};
 

@@ -79,6 +79,8 @@ pub(crate) enum Work {
     Receive(Receiving),
     /// Messages in an attached buffer that are to be gone (`MPI_Comm_iflush_buffer`).
     Flush(Option<Key>),
+    /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
+    Both { receive: Key, send: Key, _memory: Option<OwnedMemory> },
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }
