@@ -4,6 +4,7 @@
 
 pub mod error;
 pub mod job;
+pub mod launch;
 pub mod memory;
 pub mod process;
 pub mod ring;
