@@ -208,7 +208,8 @@ fn run(compiler: &OsStr, arguments: &[OsString], added: &[OsString], step: Step,
     }
     // A compiler may be given with options of its own, as in POSTRIDER_CC="ccache gcc".
     let text = compiler.to_string_lossy();
-    let mut words = text.split_whitespace();
+    let is_path = Path::new(compiler).is_file();
+    let mut words = text.split(|c: char| c.is_whitespace() && !is_path).filter(|word| !word.is_empty());
     let program = words.next().unwrap_or_default();
     let error = Command::new(program).args(words).args(arguments).args(added).exec();
     let found = error.kind() != std::io::ErrorKind::NotFound;
@@ -231,8 +232,7 @@ fn quoted(word: &OsStr) -> String {
     if !text.is_empty() && text.chars().all(plain) {
         return text.into_owned();
     }
-    let option =
-        ["-I", "-L", "-Wl,-rpath,"].into_iter().find(|option| text.starts_with(option)).unwrap_or("");
+    let option = ["-I", "-L", "-Wl,"].into_iter().find(|option| text.starts_with(option)).unwrap_or("");
     let escaped = text[option.len()..].chars().flat_map(|c| {
         let escape = "\"\\$`".contains(c).then_some('\\');
         escape.into_iter().chain([c])
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(text(Step::Link, "/p"), "-I/p/include -L/p/lib -Wl,-rpath,/p/lib -lmpi_abi");
         assert_eq!(
             text(Step::Link, "/a b"),
-            "-I\"/a b/include\" -L\"/a b/lib\" -Wl,-rpath,\"/a b/lib\" -lmpi_abi"
+            "-I\"/a b/include\" -L\"/a b/lib\" -Wl,\"-rpath,/a b/lib\" -lmpi_abi"
         );
         assert!(text(Step::Link, "/a,b").contains("-Xlinker -rpath -Xlinker /a,b/lib"));
     }

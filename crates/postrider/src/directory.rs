@@ -99,9 +99,8 @@ fn is_stale(job: &Path) -> bool {
 fn enter(parent: &Path, make: bool) -> Result<File> {
     let failed = |e| Error::new(format!("cannot use the directory {}", parent.display()), e);
     loop {
-        match private_directory(parent) {
-            _ if !make => {}
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        match make.then(|| private_directory(parent)) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
             _ => {}
         }
         check_ours(parent).map_err(failed)?;

@@ -55,9 +55,9 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
     let Run { transport, label, timeout, grace, quiet, verbose, genv, section, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
-    let applications = applications(section, later, &pairs(genv))?;
-    let ranks = total(&applications)?;
     let cores = cores();
+    let applications = applications(section, later, &pairs(genv), cores)?;
+    let ranks = total(&applications)?;
 
     let temporary = std::env::temp_dir();
     directory::sweep(&temporary);
@@ -102,13 +102,14 @@ fn applications(
     first: Section,
     later: Vec<Vec<OsString>>,
     variables: &[(OsString, OsString)],
+    cores: u32,
 ) -> Result<Vec<Application>, Refusal> {
-    let mut applications = vec![Application::new(first, cores(), variables)?];
+    let mut applications = vec![Application::new(first, cores, variables)?];
     for line in later {
         let matches = <LaterSection as clap::CommandFactory>::command().try_get_matches_from(line);
         let parsed = matches.and_then(|matches| LaterSection::from_arg_matches(&matches));
         let section = parsed.unwrap_or_else(|error| error.exit()).section;
-        applications.push(Application::new(section, cores(), variables)?);
+        applications.push(Application::new(section, cores, variables)?);
     }
     Ok(applications)
 }
