@@ -232,6 +232,9 @@ const char *values_encode(struct outgoing *message, int count, const mxArray *co
 {
     const char *wrong = NULL;
     int i;
+    /* The interpreter leaves through an error of its own when memory runs out, and
+       then arrays may still be kept from that message. */
+    outgoing_release_payloads(message);
     message_begin(&message->buffer);
     for (i = 0; i < count && !wrong; i++) {
         snprintf(place, sizeof place, "var%d", i + 1);
