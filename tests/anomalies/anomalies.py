@@ -310,7 +310,8 @@ def in_namespace(setup, prepare, *arguments):
     """Runs a job in a mount namespace of its own after a shell command has prepared it."""
     command = setup.command(*arguments)
     script = f'{prepare} && exec "$@"'
-    full = ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
+    user = [] if os.geteuid() == 0 else ["-r"]
+    full = ["unshare", "-m", *user, "--propagation", "private", "sh", "-c", script, "sh", *command]
     done = subprocess.run(full, capture_output=True, text=True, timeout=60)
     return Ended(full, done.returncode, done.stdout, done.stderr)
 
