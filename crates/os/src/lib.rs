@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod error;
 pub mod file;
+pub mod gate;
 pub mod job;
 pub mod launch;
 pub mod long_double;
