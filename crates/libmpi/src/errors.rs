@@ -33,12 +33,12 @@ impl From<MPI_Comm> for Object {
 pub fn call(name: CallName, text: &'static str, object: Object, body: impl FnOnce() -> Result<()>) -> c_int {
     let Some(library) = library::active() else { return outside(text) };
     library.enter(name);
-    let result = body();
-    library.leave();
-    match result {
+    let code = match body() {
         Ok(()) => MPI_SUCCESS,
         Err(error) => raise(text, object, &error),
-    }
+    };
+    library.leave();
+    code
 }
 
 /// A call before initialization or after finalization: there is no handler that could be asked.
