@@ -90,7 +90,10 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     }
     let pids: Vec<u32> = started.iter().map(|rank| rank.pid).collect();
     let value = surroundings.job;
-    let guard = Guard::post(move || processes::end_all_with(ENV_JOB, &value));
+    let guard = Guard::post(move || {
+        processes::end_all_with(ENV_JOB, &value);
+        directory::sweep(&temporary);
+    });
     let guarded = guard.map_err(|error| Refusal::new(1, error));
     let watched = guarded.and_then(|guard| supervisor.watch(started, programs(&applications), guard));
     watched.inspect_err(|_| end(&pids))?;
