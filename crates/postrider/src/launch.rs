@@ -44,18 +44,14 @@ pub struct Application {
 
 impl Application {
     /// What `section` asks for, with the job's `variables` below its own.
-    pub fn new(section: Section, cores: u32, variables: &[(OsString, OsString)]) -> Result<Self, Refusal> {
+    pub fn new(section: Section, cores: u32, variables: &[(OsString, OsString)]) -> Self {
         let mut words = section.command.into_iter();
         let program = words.next().unwrap_or_default();
-        if program.to_string_lossy().starts_with('-') {
-            let message = format!("unknown option {}; see `postrider run --help`", program.display());
-            return Err(Refusal::new(2, message));
-        }
         let mut variables = variables.to_vec();
         variables.extend(pairs(section.env));
         variables.extend(section.export.iter().filter_map(|text| exported(text)));
         let arguments = quiet_octave(&program).into_iter().map(OsString::from).chain(words).collect();
-        Ok(Self { ranks: section.ranks.unwrap_or(cores), program, arguments, wdir: section.wdir, variables })
+        Self { ranks: section.ranks.unwrap_or(cores), program, arguments, wdir: section.wdir, variables }
     }
 
     /// The program as it was given.

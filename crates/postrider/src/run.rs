@@ -56,7 +56,7 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     let Run { transport, label, timeout, grace, quiet, verbose, genv, section, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
     let cores = cores();
-    let applications = applications(section, later, &pairs(genv), cores)?;
+    let applications = applications(section, later, &pairs(genv), cores);
     let ranks = total(&applications)?;
 
     let temporary = std::env::temp_dir();
@@ -106,15 +106,15 @@ fn applications(
     later: Vec<Vec<OsString>>,
     variables: &[(OsString, OsString)],
     cores: u32,
-) -> Result<Vec<Application>, Refusal> {
-    let mut applications = vec![Application::new(first, cores, variables)?];
+) -> Vec<Application> {
+    let mut applications = vec![Application::new(first, cores, variables)];
     for line in later {
         let matches = <LaterSection as clap::CommandFactory>::command().try_get_matches_from(line);
         let parsed = matches.and_then(|matches| LaterSection::from_arg_matches(&matches));
         let section = parsed.unwrap_or_else(|error| error.exit()).section;
-        applications.push(Application::new(section, cores, variables)?);
+        applications.push(Application::new(section, cores, variables));
     }
-    Ok(applications)
+    applications
 }
 
 fn total(applications: &[Application]) -> Result<u32, Refusal> {

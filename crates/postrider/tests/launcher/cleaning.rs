@@ -11,17 +11,20 @@ use crate::support::{
 };
 
 /// Each rank prints its own number and those of a child, a child in another session, and a grandchild.
-const FAMILY: &str = "sleep 1000 & echo $!; setsid sleep 1001 & echo $!; sh -c 'sleep 1002 & echo $!; wait' & echo $!; echo $$; wait";
+const FAMILY: &str = "sleep 1000 & echo $!; setsid sleep 1001 & echo $!; sh -c 'sleep 1002 & echo $!; wait' & echo $!; \
+    echo $$ rank; wait";
 
-fn family(lines: Vec<String>) -> Vec<u32> {
-    lines.iter().map(|pid| pid.parse().expect("a process")).collect()
+/// The processes, the ranks themselves first.
+fn family(mut lines: Vec<String>) -> Vec<u32> {
+    lines.sort_by_key(|line| !line.ends_with("rank"));
+    lines.iter().map(|line| line.trim_end_matches(" rank").parse().expect("a process")).collect()
 }
 
 #[test]
 fn descendants_end_with_a_job_that_fails_or_is_ended() {
     let mut child = begin(&mut script(&["-n", "2"], FAMILY));
     let pids = family(lines(&mut child, 10));
-    send(pids[4], Signal::KILL);
+    send(pids[0], Signal::KILL);
     assert_eq!(child.wait().expect("it ends").code(), Some(137));
     assert!(pids.iter().all(|&pid| is_gone(pid)));
 }

@@ -6,11 +6,11 @@ use crate::support::{begin, expect, finish, is_gone, lines, play, script, send, 
 
 #[test]
 fn a_rank_killed_in_a_call_is_the_first() {
-    let scripts = "init enter:MPI_Barrier forever;init enter:MPI_Recv in-call:0 signal:11";
+    let scripts = "init enter:MPI_Barrier forever;init enter:MPI_Recv in-call:0 signal:8";
     expect(
         &mut play(&["-n", "2"], scripts),
-        139,
-        &["rank 1 of 2 failed first", "SIGSEGV", "in MPI_Recv", "rank 0 in MPI_Barrier", "139", "host"],
+        136,
+        &["rank 1 of 2 failed first", "SIGFPE", "in MPI_Recv", "rank 0 in MPI_Barrier", "136", "host"],
     );
 }
 

@@ -44,6 +44,8 @@ fn act(word: &str, job: &Job, rank: u32) {
         "signal" => {
             let signal = Signal::from_named_raw(number() as i32).expect("a signal");
             kill_process(getpid(), signal).expect("it is sent");
+            // It may reach another thread, a moment later.
+            wait_for(|| false);
         }
         // Waits until this rank has called MPI_Init, and stays in this call.
         "joined" => wait_for(|| job.slot(number()).state() != State::Unborn),
