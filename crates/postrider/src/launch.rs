@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::flags::Section;
+use crate::supervise::SIGNALS;
 
 /// Why a rank did not start, and the exit code that goes with it.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ pub fn start(
         Input::Ours => Stdio::inherit(),
         Input::Fed => Stdio::piped(),
     });
-    tie(&mut command);
+    tie(&mut command, &SIGNALS);
     let mut child = command.spawn().map_err(|error| application.why_not(&error))?;
     let input = child.stdin.take().map(|pipe| File::from(OwnedFd::from(pipe)));
     if let Some(pipe) = &input {

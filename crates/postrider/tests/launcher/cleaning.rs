@@ -49,25 +49,29 @@ fn a_killed_launcher_leaves_no_process_and_no_directory() {
     wait_until_empty(temporary.path());
 }
 
+fn children(pid: u32) -> Vec<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("its children");
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
 #[test]
 fn the_next_job_removes_what_a_wholly_killed_one_has_left() {
     let temporary = tempfile::tempdir().expect("a directory");
     let mut command =
-        script(&["-n", "1", "--transport", "file"], "echo $$; echo $POSTRIDER_DIRECTORY; exec sleep 1000");
+        script(&["-n", "1", "--transport", "file"], "echo $POSTRIDER_DIRECTORY; exec sleep 1000");
     let mut child = begin(command.env("TMPDIR", temporary.path()));
-    let said = lines(&mut child, 2);
-    let children =
-        fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).expect("its children");
+    let directory = lines(&mut child, 1).remove(0);
+    wait_until("the guard is posted", || children(child.id()).len() == 2);
     // All at once: nobody may have the time to clean up.
-    let everybody: Vec<String> =
-        children.split_whitespace().map(str::to_owned).chain([child.id().to_string()]).collect();
     send(child.id(), Signal::STOP);
     wait_until("the launcher has stopped", || crate::support::is_stopped(child.id()));
+    let mut everybody = children(child.id());
+    everybody.push(child.id().to_string());
     let killed = Command::new("kill").arg("-KILL").args(&everybody).status().expect("kill runs");
     assert!(killed.success());
     child.wait().expect("it is dead");
-    wait_until("the rank is gone", || is_gone(said[0].parse().expect("a process")));
-    assert!(fs::metadata(&said[1]).is_ok(), "it was left behind, as nobody was left to remove it");
+    wait_until("all are gone", || everybody.iter().all(|pid| is_gone(pid.parse().expect("a process"))));
+    assert!(fs::metadata(&directory).is_ok(), "it was left behind, as nobody was left to remove it");
     expect(run(&["-n", "1", "true"]).env("TMPDIR", temporary.path()), 0, &[]);
     wait_until_empty(temporary.path());
 }

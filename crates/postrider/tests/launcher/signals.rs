@@ -74,3 +74,10 @@ fn a_job_can_be_stopped_and_continued() {
     send(id, Signal::TERM);
     child.wait().expect("it ends");
 }
+
+#[test]
+fn ranks_have_no_signal_blocked() {
+    let (code, output, _) =
+        crate::support::finish(&mut script(&["-n", "1"], "grep SigBlk /proc/self/status"));
+    assert_eq!((code, output.as_str()), (Some(0), "SigBlk:\t0000000000000000\n"));
+}
