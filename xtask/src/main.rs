@@ -1,2 +1,37 @@
-//! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own.
-fn main() {}
+//! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own, with its arguments
+//! and a function `run`.
+
+mod bench;
+mod build;
+mod exports;
+mod install;
+mod link;
+mod test;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+/// Builds, installs, checks and measures the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Bench(bench::Arguments),
+    Build(build::Arguments),
+    Install(install::Arguments),
+    Test(test::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Build(arguments) => build::run(&arguments),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::objects::Key;
+
 /// An error class of the standard, with a sentence that says what, where and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -9,6 +11,8 @@ pub struct Error {
     pub class: i32,
     /// What is wrong, where, and what to do about it.
     pub detail: String,
+    /// The communicator whose error handler it goes to, when that is not the one of the call: a request's.
+    pub communicator: Option<Key>,
 }
 
 /// What an engine call returns.
@@ -17,7 +21,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of class `class` (a constant of `postrider_abi`).
     pub fn new(class: i32, detail: impl Into<String>) -> Self {
-        Self { class, detail: detail.into() }
+        Self { class, detail: detail.into(), communicator: None }
+    }
+
+    /// The same error, for the error handler of `communicator`.
+    #[must_use]
+    pub fn on(self, communicator: Key) -> Self {
+        Self { communicator: Some(communicator), ..self }
     }
 }
 

@@ -1,4 +1,214 @@
-//! MPI semantics in safe Rust.
+//! MPI semantics in safe Rust: matching, datatypes, collectives, communicators, transports.
+//!
+//! An [`Instance`] is one MPI process: everything that the standard calls local state, behind one lock ([`State`]), and
+//! a way to sleep that needs no lock. It is given its world ([`World`]) and holds no global, so that many of them fit in one
+//! process with a simulated network. Folders carry the names of the standard's chapters; inside, the way is
+//! chapters → `progress` → [`transports`].
+//!
+//! The lock is held while the state changes, and given up while a thread sleeps and while a callback of the user runs.
 #![forbid(unsafe_code)]
 
+pub mod bootstrap;
+pub mod collectives;
+pub mod communicators;
+pub mod datatypes;
+pub mod environment;
 pub mod error;
+pub mod info;
+pub mod objects;
+pub mod operations;
+pub mod point_to_point;
+mod progress;
+pub mod transports;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_ERRHANDLER, MPI_ERR_GROUP, MPI_ERR_INFO, MPI_ERR_OP, MPI_ERR_OTHER,
+    MPI_ERR_REQUEST, MPI_ERR_TYPE,
+};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+pub use bootstrap::World;
+use communicators::{Communicator, Group, Process};
+use datatypes::Datatype;
+use environment::{ErrorCodes, ErrorHandler};
+use info::Info;
+use objects::{Key, Table};
+use operations::Operation;
+use point_to_point::matching::Matching;
+use point_to_point::{Arrived, Attached, MatchedMessage, Outgoing, Request};
+use transports::{Transport, Waiter};
+
+/// One MPI process.
+#[derive(Debug)]
+pub struct Instance {
+    state: Mutex<State>,
+    waiter: Waiter,
+    facts: Facts,
+}
+
+/// What does not change in the life of an instance.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// This process's rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Number of processes in `MPI_COMM_WORLD`.
+    pub size: u32,
+    /// Whether the host has fewer cores than ranks: then nobody spins.
+    pub crowded: bool,
+    /// Whether several threads call at once (`MPI_THREAD_MULTIPLE`).
+    pub multiple: bool,
+    /// Which part of the command line this process belongs to (`MPI_APPNUM`).
+    pub application: Option<i32>,
+    /// The host's name.
+    pub host: String,
+}
+
+/// The local state of one MPI process.
+#[derive(Debug)]
+pub struct State {
+    /// This process.
+    own: u32,
+    transport: Transport,
+    /// What each peer's transport had no room for, in order.
+    outgoing: Vec<VecDeque<Outgoing>>,
+    /// How many things all of `outgoing` holds.
+    backlog: usize,
+    requests: Table<Request>,
+    messages: Table<MatchedMessage>,
+    matching: Matching<Key, Arrived>,
+    /// The process's attached buffer.
+    attached: Option<Attached>,
+    /// Communicators, by key; [`State::WORLD`] and [`State::SELF`] are there from the beginning.
+    pub communicators: Table<Communicator>,
+    /// Groups, by key.
+    pub groups: Table<Arc<Group>>,
+    /// Derived datatypes, by key.
+    pub datatypes: Table<DatatypeObject>,
+    /// Names and attributes that the user gave to predefined datatypes, by the handle's number.
+    pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
+    /// User-defined operations, by key.
+    pub operations: Table<Operation>,
+    /// Info objects, by key.
+    pub infos: Table<Info>,
+    /// User-defined error handlers, by key.
+    pub error_handlers: Table<ErrorHandler>,
+    /// User-defined error classes and codes.
+    pub error_codes: ErrorCodes,
+    /// Attribute keys and attributes of datatypes.
+    pub caching: communicators::Caching,
+    /// How many operations have ended.
+    completions: u64,
+    /// Threads of this process that sleep.
+    sleepers: u32,
+    /// The number of the next context that this process makes.
+    next_context: u32,
+    /// An address for packets without a body.
+    nowhere: UserMemory,
+    _nothing: OwnedMemory,
+}
+
+/// A datatype as its handle has it: the type, and what the user has put on it.
+#[derive(Clone, Debug)]
+pub struct DatatypeObject {
+    /// The type itself.
+    pub datatype: Arc<Datatype>,
+    /// The name (`MPI_Type_set_name`).
+    pub name: String,
+    /// Attributes, by key.
+    pub attributes: communicators::caching::Attributes,
+}
+
+impl State {
+    /// `MPI_COMM_WORLD`.
+    pub const WORLD: Key = Key(0);
+    /// `MPI_COMM_SELF`.
+    pub const SELF: Key = Key(1);
+
+    fn new(world: &mut World) -> Self {
+        let mut nothing = OwnedMemory::new(1);
+        let mut communicators = Table::new(MPI_ERR_COMM, "communicator");
+        let all = Arc::new(Group::range(Process(0), world.facts.size));
+        let own = Arc::new(Group::range(Process(world.facts.rank), 1));
+        communicators.insert(Communicator::predefined(0, all, world.facts.rank, "MPI_COMM_WORLD"));
+        communicators.insert(Communicator::predefined(1, own, 0, "MPI_COMM_SELF"));
+        Self {
+            own: world.facts.rank,
+            transport: std::mem::replace(&mut world.transport, Transport::Alone),
+            outgoing: (0..world.facts.size).map(|_| VecDeque::new()).collect(),
+            backlog: 0,
+            requests: Table::new(MPI_ERR_REQUEST, "request"),
+            messages: Table::new(MPI_ERR_REQUEST, "matched message"),
+            matching: Matching::default(),
+            attached: None,
+            communicators,
+            groups: Table::new(MPI_ERR_GROUP, "group"),
+            datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
+            predefined_datatypes: BTreeMap::new(),
+            operations: Table::new(MPI_ERR_OP, "operation"),
+            infos: Table::new(MPI_ERR_INFO, "info object"),
+            error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
+            error_codes: ErrorCodes::default(),
+            caching: communicators::Caching::default(),
+            completions: 0,
+            sleepers: 0,
+            next_context: 2,
+            nowhere: UserMemory::of(&mut nothing),
+            _nothing: nothing,
+        }
+    }
+}
+
+impl Instance {
+    /// Brings a process to life in `world`.
+    #[must_use]
+    pub fn new(mut world: World) -> Self {
+        let state = Mutex::new(State::new(&mut world));
+        Self { state, waiter: world.waiter, facts: world.facts }
+    }
+
+    /// What does not change.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `action` on the state. Threads that sleep are woken if it ended an operation.
+    ///
+    /// # Errors
+    /// Those of `action`.
+    #[inline]
+    pub fn with<T>(&self, action: impl FnOnce(&mut State) -> error::Result<T>) -> error::Result<T> {
+        let mut state = self.lock();
+        let before = state.completions;
+        let result = action(&mut state);
+        self.wake_others(&state, before);
+        result
+    }
+
+    /// `MPI_Finalize`'s part: everything that was sent has left this process.
+    ///
+    /// # Errors
+    /// When waiting fails.
+    pub fn drain(&self) -> error::Result<()> {
+        self.wait_until(self.lock(), |state| {
+            (state.backlog == 0 && !state.has_buffered_messages()).then_some(Ok(()))
+        })
+    }
+}
+
+/// The error for a wait that nothing can end.
+pub(crate) fn deadlock() -> error::Error {
+    error::Error::new(
+        MPI_ERR_OTHER,
+        "this call waits for a message that cannot come: this process is the only one of its job and has only one \
+         thread; if there should be more, start the program with `postrider run -n N`",
+    )
+}

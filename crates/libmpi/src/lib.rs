@@ -1,1 +1,28 @@
-//! See ARCHITECTURE.md.
+//! `libmpi_abi.so.1`: the C names of the MPI standard, one file per chapter.
+//!
+//! Every function is the same three steps: parse the C arguments (`parse`, where all validation of pointers and handles
+//! lives), call the engine, and turn its result into a return code (`errors`, where error handlers are applied). The
+//! `mpi!` macro writes the rest: the exported names, the large-count twins, and the note on the job's board that says
+//! which call this process is in. `library` is this process's one instance, its beginning and its end.
+//!
+//! Unsafe code is in `mpi_macro`, `parse` and `callbacks` only.
+#![deny(unsafe_code)]
+
+#[macro_use]
+mod mpi_macro;
+
+#[allow(unsafe_code)]
+mod callbacks;
+mod communicators;
+mod environment;
+mod errors;
+#[allow(unsafe_code)]
+mod language_bindings;
+mod library;
+#[allow(unsafe_code)]
+mod parse;
+mod point_to_point;
+#[allow(unsafe_code)]
+mod unsupported;
+
+use library::instance;

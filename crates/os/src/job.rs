@@ -19,6 +19,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::error::Result;
+use crate::process::Watched;
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
 use crate::wait::Doorbell;
@@ -90,6 +91,7 @@ pub enum State {
 pub struct Job {
     segment: Segment,
     shape: Shape,
+    launcher: Option<Watched>,
 }
 
 impl Job {
@@ -103,7 +105,7 @@ impl Job {
             Transport::File => 0,
         };
         let bytes = rings_start(shape.ranks) + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
-        let job = Self { segment: Segment::create(bytes)?, shape };
+        let job = Self { segment: Segment::create(bytes)?, shape, launcher: None };
         job.segment.word32(8).store(VERSION, Relaxed);
         job.segment.word32(12).store(shape.ranks, Relaxed);
         job.segment.word32(16).store(shape.cores, Relaxed);
@@ -134,7 +136,13 @@ impl Job {
         };
         let word = |offset| segment.word32(offset).load(Relaxed);
         let shape = Shape { ranks: word(12), cores: word(16), transport, ring_bytes: word(24) };
-        Ok(Self { segment, shape })
+        Ok(Self { segment, shape, launcher: Watched::new(pid) })
+    }
+
+    /// Whether the launcher still runs. Ranks that outlive it have nobody to end them.
+    #[must_use]
+    pub fn launcher_runs(&self) -> bool {
+        self.launcher.as_ref().is_none_or(Watched::runs)
     }
 
     /// The value of `POSTRIDER_JOB` for the ranks of the job that this process created.

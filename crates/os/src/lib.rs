@@ -2,9 +2,12 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+pub mod clock;
 pub mod error;
+pub mod file;
 pub mod job;
 pub mod launch;
+pub mod long_double;
 pub mod memory;
 pub mod process;
 pub mod ring;

@@ -6,6 +6,9 @@
 //! byte which the call's count and datatype name is there until the operation has completed. All copying into
 //! and out of user memory happens here, by address, never through a slice that would claim exclusive access.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
 /// An address in the user's program, with the right to touch what the datatype of the call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UserMemory(usize);
@@ -63,39 +66,123 @@ impl UserMemory {
         unsafe { std::ptr::copy(self.0 as *const u8, to.0 as *mut u8, bytes) }
     }
 
+    /// Reads one value from here, aligned or not.
+    #[inline]
+    #[must_use]
+    pub fn load<T: Plain>(self) -> T {
+        // SAFETY: `new`'s promise covers the bytes that the datatype names; every pattern of bytes is a `T`.
+        unsafe { std::ptr::read_unaligned(self.0 as *const T) }
+    }
+
+    /// Writes one value to here, aligned or not.
+    #[inline]
+    pub fn store<T: Plain>(self, value: T) {
+        // SAFETY: `new`'s promise covers the bytes that the datatype names.
+        unsafe { std::ptr::write_unaligned(self.0 as *mut T, value) }
+    }
+
+    /// For each of `count` values in turn: `both = combine(input, both)`. The arrays are dense, aligned or not, and are
+    /// the same or do not overlap. Simple functions become vector instructions.
+    #[inline]
+    pub fn zip_apply<T: Plain>(input: Self, both: Self, count: usize, combine: impl Fn(T, T) -> T) {
+        let (input, both) = (input.0 as *const T, both.0 as *mut T);
+        for index in 0..count {
+            // SAFETY: both promises cover the `count` values that the datatype names; every pattern of bytes is a `T`.
+            unsafe {
+                let value = combine(input.add(index).read_unaligned(), both.add(index).read_unaligned());
+                both.add(index).write_unaligned(value);
+            }
+        }
+    }
+
     /// The memory of a buffer of our own, for as long as `buffer` lives and is not resized.
     #[must_use]
     pub fn of(buffer: &mut OwnedMemory) -> Self {
-        Self(buffer.0.as_mut_ptr() as usize)
+        Self(buffer.start.as_ptr() as usize)
     }
 }
 
+/// Values that any pattern of bytes is one of, and all of whose bytes are data.
+///
+/// # Safety
+/// The type has no padding and no invalid values.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($name:ty)*) => {
+        $(
+            // SAFETY: a number of the machine has no padding and no invalid values.
+            unsafe impl Plain for $name {}
+        )*
+    };
+}
+
+plain!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64);
+
+// SAFETY: an array has no padding between its elements, and theirs are plain.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
 /// Scratch memory of our own that is touched the way user memory is: by address. Aligned to 64 bytes, zeroed.
 #[derive(Debug)]
-pub struct OwnedMemory(Box<[Line]>, usize);
+pub struct OwnedMemory {
+    start: NonNull<u8>,
+    bytes: usize,
+}
 
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-#[expect(dead_code, reason = "only its size and alignment matter")]
-struct Line([u8; 64]);
+// SAFETY: the memory is owned, like that of a box of bytes.
+unsafe impl Send for OwnedMemory {}
+// SAFETY: shared references only read.
+unsafe impl Sync for OwnedMemory {}
 
 impl OwnedMemory {
-    /// `bytes` zeroed bytes.
+    /// `bytes` zeroed bytes. Long ones come zeroed from the system and cost nothing until they are touched.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self(vec![Line([0; 64]); bytes.div_ceil(64)].into_boxed_slice(), bytes)
+        let layout = Self::layout(bytes);
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        Self { start, bytes }
+    }
+
+    fn layout(bytes: usize) -> Layout {
+        match Layout::from_size_align(bytes.max(1), 64) {
+            Ok(layout) => layout,
+            Err(_) => panic!("no memory can have {bytes} bytes"),
+        }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: initialized from the beginning, and ours.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+
+    /// The bytes, to change them.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: initialized from the beginning, and ours alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 
     /// How many bytes were asked for.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.1
+        self.bytes
     }
 
     /// Whether no byte was asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.1 == 0
+        self.bytes == 0
+    }
+}
+
+impl Drop for OwnedMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.start.as_ptr(), Self::layout(self.bytes)) }
     }
 }
 
@@ -113,5 +200,17 @@ mod tests {
         place.offset(10).read(&mut back);
         assert_eq!(&back, b"popostrider");
         assert_eq!(owned.len(), 100);
+    }
+
+    #[test]
+    fn values_are_combined_in_place_aligned_or_not() {
+        let mut owned = OwnedMemory::new(100);
+        let (input, both) = (UserMemory::of(&mut owned).offset(1), UserMemory::of(&mut owned).offset(50));
+        for index in 0..3 {
+            input.offset(4 * index).store(10 * index as i32);
+            both.offset(4 * index).store(index as i32);
+        }
+        UserMemory::zip_apply(input, both, 3, |a: i32, b: i32| a - b);
+        assert_eq!(both.load::<[i32; 3]>(), [0, 9, 18]);
     }
 }

@@ -73,6 +73,18 @@ impl<'a> Doorbell<'a> {
     }
 }
 
+/// The doorbell of a process that is in no job: its own threads ring it.
+#[derive(Debug, Default)]
+pub struct OwnBell(AtomicU32, AtomicU32);
+
+impl OwnBell {
+    /// The doorbell itself.
+    #[must_use]
+    pub fn doorbell(&self) -> Doorbell<'_> {
+        Doorbell::new(&self.0, &self.1)
+    }
+}
+
 fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
     let time = limit.map(|limit| libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,

@@ -1,0 +1,238 @@
+//! Runs a schedule over point-to-point messages in the communicator's collective message space.
+//!
+//! The messages of one collective operation have its number as their tag, so that two operations of one communicator never
+//! take each other's. Reductions with a function of the user run outside of the lock.
+
+use std::sync::Arc;
+
+use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::schedule::{Buffer as Where, Peer, Schedule, Scratch, Span, Step, TypeOf};
+use crate::communicators::{Communicator, Route, Space};
+use crate::datatypes::{Datatype, copy};
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::operations::Operation;
+use crate::point_to_point::Buffer;
+use crate::point_to_point::matching::Pattern;
+use crate::{Instance, State};
+
+/// The arguments of a collective call that a schedule does not hold.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The communicator.
+    pub communicator: Key,
+    /// The send side; in place and where it is not significant, anything.
+    pub send: Side,
+    /// The receive side.
+    pub receive: Side,
+    /// The operation of a reduction, and the handle of its datatype, which a user's function gets.
+    pub operation: Option<(Operation, MPI_Datatype)>,
+}
+
+/// One side of a collective call.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The buffer's address.
+    pub memory: UserMemory,
+    /// The datatype, or one for each peer.
+    pub types: Types,
+}
+
+/// The datatypes of one side.
+#[derive(Clone, Debug)]
+pub enum Types {
+    /// One for all.
+    One(Arc<Datatype>),
+    /// One for each peer: the w forms.
+    Each(Vec<Arc<Datatype>>),
+}
+
+/// A call with its scratch memory.
+struct Running<'a> {
+    call: &'a Call,
+    /// Address of element 0, and the memory itself.
+    scratch: Vec<(UserMemory, OwnedMemory)>,
+}
+
+impl Call {
+    fn datatype(&self, of: TypeOf) -> Option<&Arc<Datatype>> {
+        let (side, index) = match of {
+            TypeOf::Send => (&self.send, None),
+            TypeOf::Receive => (&self.receive, None),
+            TypeOf::SendW(peer) => (&self.send, Some(peer)),
+            TypeOf::ReceiveW(peer) => (&self.receive, Some(peer)),
+            TypeOf::Packed => return None,
+        };
+        match (&side.types, index) {
+            (Types::One(datatype), _) => Some(datatype),
+            (Types::Each(datatypes), index) => datatypes.get(index.unwrap_or(0) as usize),
+        }
+    }
+}
+
+impl<'a> Running<'a> {
+    fn new(call: &'a Call, schedule: &Schedule) -> Self {
+        let place = |scratch: &Scratch| match *scratch {
+            Scratch::Bytes(bytes) => {
+                let mut memory = OwnedMemory::new(bytes as usize);
+                (UserMemory::of(&mut memory), memory)
+            }
+            Scratch::Elements { count, datatype } => match call.datatype(datatype) {
+                None => {
+                    let mut memory = OwnedMemory::new(count as usize);
+                    (UserMemory::of(&mut memory), memory)
+                }
+                Some(datatype) => {
+                    let others = (count - 1).max(0);
+                    let bytes = datatype.true_extent() + others * datatype.extent().abs();
+                    let mut memory = OwnedMemory::new(bytes.max(0) as usize);
+                    let lowest = datatype.true_lb() + (others * datatype.extent()).min(0);
+                    (UserMemory::of(&mut memory).offset(-lowest), memory)
+                }
+            },
+        };
+        Self { call, scratch: schedule.scratch().iter().map(place).collect() }
+    }
+
+    fn place(&self, span: &Span) -> UserMemory {
+        let base = match span.buffer {
+            Where::Send => self.call.send.memory,
+            Where::Receive => self.call.receive.memory,
+            Where::Scratch(index) => self.scratch[index as usize].0,
+        };
+        base.offset(span.displacement)
+    }
+
+    fn buffer(&self, span: &Span) -> Buffer {
+        match self.call.datatype(span.datatype) {
+            _ if span.count == 0 => Buffer::dense(self.call.receive.memory, 0),
+            Some(datatype) => Buffer::new(self.place(span), span.count, datatype),
+            None => Buffer::dense(self.place(span), span.count as u64),
+        }
+    }
+
+    fn copy(&self, from: &Span, into: &Span) -> Result<()> {
+        if from.count == 0 {
+            return Ok(());
+        }
+        let bytes = postrider_abi::MPI_BYTE;
+        let packed =
+            Datatype::predefined(bytes).ok_or_else(|| Error::new(MPI_ERR_INTERN, "MPI_BYTE is missing"))?;
+        let datatype = |span: &Span| self.call.datatype(span.datatype).unwrap_or(packed);
+        copy((datatype(from), from.count, self.place(from)), (datatype(into), into.count, self.place(into)))?;
+        Ok(())
+    }
+
+    fn reduce(&self, from: &Span, into: &Span) -> Result<()> {
+        let Some((operation, handle)) = &self.call.operation else {
+            return Err(Error::new(MPI_ERR_INTERN, "a reduction without an operation"));
+        };
+        if from.count == 0 {
+            return Ok(());
+        }
+        let datatype =
+            self.call.datatype(into.datatype).unwrap_or_else(|| unreachable!("reductions have a datatype"));
+        operation.apply(datatype, *handle, self.place(from), self.place(into), into.count)
+    }
+
+    /// Starts a communication step; none when it is complete at once.
+    fn start(&self, state: &mut State, step: &Step, tag: i32) -> Result<Option<Key>> {
+        let key = self.call.communicator;
+        let found = state.communicators.get(key)?;
+        match step {
+            Step::Send { peer, from } => {
+                let route = route(found, key, *peer)?;
+                state.post_send(route, tag, &self.buffer(from), false)
+            }
+            Step::Receive { peer, into } => {
+                let (rank, local) = rank_of(*peer);
+                let context = found.context_of(Space::Collective, local);
+                let pattern = Pattern { source: Some(rank), tag: Some(tag) };
+                state.post_receive(key, context, pattern, self.buffer(into)).map(Some)
+            }
+            Step::Copy { .. } | Step::Reduce { .. } => Ok(None),
+        }
+    }
+}
+
+fn rank_of(peer: Peer) -> (u32, bool) {
+    match peer {
+        Peer::Local(rank) => (rank, true),
+        Peer::Remote(rank) => (rank, false),
+    }
+}
+
+fn route(found: &Communicator, communicator: Key, peer: Peer) -> Result<Route> {
+    let (rank, local) = rank_of(peer);
+    let group = if local { &found.group } else { found.peers() };
+    let Some(process) = group.process(rank) else {
+        return Err(Error::new(MPI_ERR_INTERN, format!("a schedule names rank {rank} of {}", group.size())));
+    };
+    let context = found.context_of(Space::Collective, local);
+    Ok(Route { communicator, peer: process.0, context, source: found.rank })
+}
+
+impl Instance {
+    /// Runs `schedule` with the arguments of `call`, and returns when this process's part is done.
+    ///
+    /// # Errors
+    /// When a message does not fit, an operation does not take the datatype, or communication fails.
+    pub fn run(&self, call: &Call, schedule: &Schedule) -> Result<()> {
+        let running = Running::new(call, schedule);
+        let tag = self.with(|state| Ok(state.communicators.get_mut(call.communicator)?.next_collective()))?;
+        let mut under_way = Vec::new();
+        for round in schedule.rounds() {
+            if !round.communication.is_empty() {
+                self.communicate(&running, round.communication, tag, &mut under_way)?;
+            }
+            for step in round.local {
+                match step {
+                    Step::Copy { from, into } => running.copy(from, into)?,
+                    Step::Reduce { from, into } => running.reduce(from, into)?,
+                    Step::Send { .. } | Step::Receive { .. } => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn communicate(
+        &self,
+        running: &Running,
+        steps: &[Step],
+        tag: i32,
+        under_way: &mut Vec<Key>,
+    ) -> Result<()> {
+        let mut state = self.lock();
+        for step in steps {
+            under_way.extend(running.start(&mut state, step, tag)?);
+        }
+        let mut failed = None;
+        self.wait_until(state, |state| {
+            while let Some(&key) = under_way.last() {
+                match state.is_complete(key) {
+                    Ok(false) => return None,
+                    Ok(true) => {}
+                    Err(error) => return Some(Err(error)),
+                }
+                under_way.pop();
+                match state.retrieve(0, key) {
+                    Ok(outcome) => failed = failed.take().or(outcome.completion.error),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            Some(Ok(()))
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Runs a schedule whose only buffer is bytes at `memory`.
+    pub(crate) fn run_bytes(&self, communicator: Key, schedule: &Schedule, memory: UserMemory) -> Result<()> {
+        let datatype = Datatype::predefined(postrider_abi::MPI_BYTE);
+        let datatype = datatype.ok_or_else(|| Error::new(MPI_ERR_INTERN, "MPI_BYTE is missing"))?;
+        let side = Side { memory, types: Types::One(Arc::clone(datatype)) };
+        self.run(&Call { communicator, send: side.clone(), receive: side, operation: None }, schedule)
+    }
+}

@@ -1,0 +1,423 @@
+//! How communicators are made (MPI 5.0, sections 7.4 and 7.6).
+//!
+//! Everything comes down to one agreement: which processes, in which order, and which context. Candidates for the context
+//! travel with what has to be exchanged anyway, and the first process of the new communicator provides it.
+
+use std::sync::Arc;
+
+use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_RANK, MPI_UNDEFINED};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::{Communicator, Group, Process, Route, Space};
+use crate::Instance;
+use crate::collectives::arguments::{Block, Blocks, Contribution, Layout, Place};
+use crate::collectives::{allgather, broadcast};
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::point_to_point::Buffer;
+use crate::point_to_point::matching::Pattern;
+
+const BYTES: Layout = Layout { size: 1, extent: 1, contiguous: true };
+
+/// What a process says of itself when communicators are split: eight-byte numbers on the wire.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    color: i64,
+    key: i64,
+    process: u32,
+    context: u64,
+    local_context: u64,
+}
+
+const WISH_BYTES: usize = 40;
+
+impl Wish {
+    fn encode(self) -> [u8; WISH_BYTES] {
+        let mut out = [0; WISH_BYTES];
+        let words =
+            [self.color as u64, self.key as u64, u64::from(self.process), self.context, self.local_context];
+        for (bytes, word) in out.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        out
+    }
+
+    fn decode_all(bytes: &[u8]) -> Vec<Self> {
+        let wish = |bytes: &[u8]| {
+            let words = words_of(bytes);
+            Self {
+                color: words[0] as i64,
+                key: words[1] as i64,
+                process: words[2] as u32,
+                context: words[3],
+                local_context: words[4],
+            }
+        };
+        bytes.chunks_exact(WISH_BYTES).map(wish).collect()
+    }
+}
+
+fn words_of(bytes: &[u8]) -> Vec<u64> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    bytes.chunks_exact(8).map(word).collect()
+}
+
+fn bytes_of(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The processes of one colour, in the order of their keys, then of their ranks.
+fn of_color(wishes: &[Wish], color: i64) -> Vec<Wish> {
+    let mut chosen: Vec<Wish> = wishes.iter().filter(|wish| wish.color == color).copied().collect();
+    chosen.sort_by_key(|wish| wish.key);
+    chosen
+}
+
+fn group_of(wishes: &[Wish]) -> Arc<Group> {
+    Arc::new(Group::of(wishes.iter().map(|wish| Process(wish.process)).collect()))
+}
+
+impl Instance {
+    /// Where this process is in the local group.
+    fn place(&self, communicator: Key) -> Result<(Place, bool)> {
+        self.with(|state| {
+            let found = state.communicators.get(communicator)?;
+            Ok((Place { rank: found.rank, size: found.size() }, found.remote.is_some()))
+        })
+    }
+
+    /// Everybody in the local group gets everybody's `own`, in rank order.
+    fn gather_locally(&self, communicator: Key, own: &[u8]) -> Result<Vec<u8>> {
+        let (place, _) = self.place(communicator)?;
+        let block = Block { count: own.len() as i64, layout: BYTES };
+        let mut all = OwnedMemory::new(own.len() * place.size as usize);
+        let memory = UserMemory::of(&mut all);
+        memory.offset(i64::from(place.rank) * block.count).write(own);
+        let schedule = allgather::allgather(
+            allgather::Algorithm::Ring,
+            place,
+            Contribution::InPlace,
+            Blocks::Equal(block),
+        );
+        self.run_bytes(communicator, &schedule, memory)?;
+        Ok(all.as_slice().to_vec())
+    }
+
+    /// Everybody in the local group gets rank `root`'s `bytes`, which all have the same number of.
+    fn tell_locally(&self, communicator: Key, root: u32, bytes: &mut [u8]) -> Result<()> {
+        let (place, _) = self.place(communicator)?;
+        let mut copy = OwnedMemory::new(bytes.len());
+        let memory = UserMemory::of(&mut copy);
+        memory.write(bytes);
+        let block = Block { count: bytes.len() as i64, layout: BYTES };
+        let schedule = broadcast::broadcast(broadcast::Algorithm::Binomial, place, root, block);
+        self.run_bytes(communicator, &schedule, memory)?;
+        memory.read(bytes);
+        Ok(())
+    }
+
+    /// As [`Instance::tell_locally`], when only the root knows how many words there are.
+    fn tell_words(&self, communicator: Key, root: u32, words: &mut Vec<u64>) -> Result<()> {
+        let mut count = (words.len() as u64).to_le_bytes();
+        self.tell_locally(communicator, root, &mut count)?;
+        words.resize(u64::from_le_bytes(count) as usize, 0);
+        let mut bytes = bytes_of(words);
+        self.tell_locally(communicator, root, &mut bytes)?;
+        *words = words_of(&bytes);
+        Ok(())
+    }
+
+    /// Sends words to a process and receives its words, in the creation space of a communicator.
+    fn swap_words(&self, route: Route, from: u32, tag: i32, words: &[u64]) -> Result<Vec<u64>> {
+        let count = self.swap_bytes(route, from, tag, &(words.len() as u64).to_le_bytes(), 8)?;
+        let bytes = words_of(&count).first().copied().unwrap_or(0) as usize * 8;
+        Ok(words_of(&self.swap_bytes(route, from, tag, &bytes_of(words), bytes)?))
+    }
+
+    fn swap_bytes(&self, route: Route, from: u32, tag: i32, own: &[u8], theirs: usize) -> Result<Vec<u8>> {
+        let (mut sent, mut received) = (OwnedMemory::new(own.len()), OwnedMemory::new(theirs));
+        UserMemory::of(&mut sent).write(own);
+        let send = Buffer::dense(UserMemory::of(&mut sent), own.len() as u64);
+        let receive = Buffer::dense(UserMemory::of(&mut received), theirs as u64);
+        let pattern = Pattern { source: Some(from), tag: Some(tag) };
+        let (receiving, sending) = self.with(|state| {
+            let receiving = state.post_receive(route.communicator, route.context, pattern, receive)?;
+            Ok((receiving, state.post_send(route, tag, &send, false)?))
+        })?;
+        if let Some(sending) = sending {
+            self.wait(sending)?.completion.into_result()?;
+        }
+        self.wait(receiving)?.completion.into_result()?;
+        Ok(received.as_slice().to_vec())
+    }
+
+    /// The leaders of an inter-communicator's two groups (rank 0 of each) swap words; everybody gets the other side's.
+    fn swap_with_remote(&self, communicator: Key, own: Vec<u64>) -> Result<Vec<u64>> {
+        let (place, _) = self.place(communicator)?;
+        let mut theirs = Vec::new();
+        if place.rank == 0 {
+            let route = self.with(|state| {
+                let found = state.communicators.get(communicator)?;
+                let context = found.context_of(Space::Creation, false);
+                Ok(Route { communicator, peer: found.peer(0)?, context, source: 0 })
+            })?;
+            theirs = self.swap_words(route, 0, 0, &own)?;
+        }
+        self.tell_words(communicator, 0, &mut theirs)?;
+        Ok(theirs)
+    }
+
+    fn wish(&self, color: i64, key: i64) -> Result<Wish> {
+        self.with(|state| {
+            let (context, local_context) = (state.make_context(), state.make_context());
+            Ok(Wish { color, key, process: state.own, context, local_context })
+        })
+    }
+
+    /// Duplicates a communicator: same groups, new context (`MPI_Comm_dup`). Name, info, attributes and error handler are
+    /// the caller's business.
+    ///
+    /// # Errors
+    /// When communication fails.
+    pub fn duplicate(&self, communicator: Key) -> Result<Key> {
+        let (place, _) = self.place(communicator)?;
+        self.split(communicator, Some(0), i64::from(place.rank))?
+            .ok_or_else(|| Error::new(MPI_ERR_COMM, "a duplicate has all processes"))
+    }
+
+    /// Splits a communicator by colour, in the order of keys (`MPI_Comm_split`); no colour means no communicator.
+    ///
+    /// # Errors
+    /// When communication fails.
+    pub fn split(&self, communicator: Key, color: Option<i32>, key: i64) -> Result<Option<Key>> {
+        let own = self.wish(i64::from(color.unwrap_or(MPI_UNDEFINED)), key)?;
+        let bytes = self.gather_locally(communicator, &own.encode())?;
+        let (_, inter) = self.place(communicator)?;
+        let remote = if inter { Some(self.swap_with_remote(communicator, words_of(&bytes))?) } else { None };
+        if color.is_none() {
+            return Ok(None);
+        }
+        let local = of_color(&Wish::decode_all(&bytes), own.color);
+        let first = local[0];
+        let Some(remote) = remote else {
+            return self.insert(first.context, first.context, group_of(&local), None, communicator).map(Some);
+        };
+        let remote = of_color(&Wish::decode_all(&bytes_of(&remote)), own.color);
+        let Some(other) = remote.first() else { return Ok(None) };
+        let context = first.context.min(other.context);
+        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote)), communicator)
+            .map(Some)
+    }
+
+    fn insert(
+        &self,
+        context: u64,
+        local_context: u64,
+        group: Arc<Group>,
+        remote: Option<Arc<Group>>,
+        parent: Key,
+    ) -> Result<Key> {
+        self.with(|state| {
+            let Some(rank) = group.rank(Process(state.own)) else {
+                return Err(Error::new(MPI_ERR_GROUP, "this process is not in the new communicator's group"));
+            };
+            let handler = state.communicators.get(parent)?.handler;
+            let made =
+                Communicator { handler, ..Communicator::new(context, local_context, group, rank, remote) };
+            Ok(state.communicators.insert(made))
+        })
+    }
+
+    /// Makes a communicator of a group that is part of this one's (`MPI_Comm_create`). Several disjoint groups may be
+    /// given at once, each by its own processes.
+    ///
+    /// # Errors
+    /// When the group is not part of the communicator's, or communication fails.
+    pub fn create(&self, communicator: Key, group: &Group) -> Result<Option<Key>> {
+        let own = Process(self.facts.rank);
+        let first = self.with(|state| {
+            let all = &state.communicators.get(communicator)?.group;
+            let ranks: Option<Vec<u32>> = group.processes().map(|process| all.rank(process)).collect();
+            let Some(ranks) = ranks else {
+                return Err(Error::new(
+                    MPI_ERR_GROUP,
+                    "the group has processes that the communicator has not",
+                ));
+            };
+            Ok(ranks.first().copied())
+        })?;
+        let (_, inter) = self.place(communicator)?;
+        match (first, group.rank(own)) {
+            (Some(first), Some(rank)) => {
+                let color = if inter { 0 } else { first as i32 };
+                self.split(communicator, Some(color), i64::from(rank))
+            }
+            _ => self.split(communicator, None, 0),
+        }
+    }
+
+    /// Makes a communicator of a group; only its processes call (`MPI_Comm_create_group`).
+    ///
+    /// # Errors
+    /// When the group is not part of the communicator's, or communication fails.
+    pub fn create_group(&self, communicator: Key, group: &Arc<Group>, tag: i32) -> Result<Option<Key>> {
+        let Some(rank) = group.rank(Process(self.facts.rank)) else { return Ok(None) };
+        let (context, ranks) = self.with(|state| {
+            let candidate = state.make_context();
+            let all = &state.communicators.get(communicator)?.group;
+            let ranks: Option<Vec<u32>> = group.processes().map(|process| all.rank(process)).collect();
+            let outside =
+                || Error::new(MPI_ERR_GROUP, "the group has processes that the communicator has not");
+            Ok((candidate, ranks.ok_or_else(outside)?))
+        })?;
+        let context = self.tell_group(communicator, &ranks, rank, tag, context)?;
+        self.insert(context, context, Arc::clone(group), None, communicator).map(Some)
+    }
+
+    /// Rank 0 of `ranks` tells the others a context, along a binomial tree, in the creation space.
+    fn tell_group(&self, communicator: Key, ranks: &[u32], rank: u32, tag: i32, own: u64) -> Result<u64> {
+        let size = ranks.len() as u32;
+        let mut context = own;
+        let mut distance = 1;
+        while distance < size && rank & distance == 0 {
+            distance <<= 1;
+        }
+        if rank != 0 {
+            let from = ranks[(rank - distance) as usize];
+            context = words_of(&self.creation_message(communicator, from, tag, None)?)[0];
+        }
+        distance >>= 1;
+        while distance > 0 {
+            if rank + distance < size {
+                self.creation_message(communicator, ranks[(rank + distance) as usize], tag, Some(context))?;
+            }
+            distance >>= 1;
+        }
+        Ok(context)
+    }
+
+    /// Sends one word to a rank, or receives one from it.
+    fn creation_message(&self, communicator: Key, rank: u32, tag: i32, word: Option<u64>) -> Result<Vec<u8>> {
+        let mut memory = OwnedMemory::new(8);
+        let buffer = Buffer::dense(UserMemory::of(&mut memory), 8);
+        if let Some(word) = word {
+            UserMemory::of(&mut memory).write(&word.to_le_bytes());
+        }
+        self.blocking(|state| {
+            let found = state.communicators.get(communicator)?;
+            let context = found.context_of(Space::Creation, true);
+            let peer = found.group.process(rank).map_or(0, |process| process.0);
+            let route = Route { communicator, peer, context, source: found.rank };
+            match word {
+                Some(_) => state.post_send(route, tag, &buffer, false),
+                None => {
+                    let pattern = Pattern { source: Some(rank), tag: Some(tag) };
+                    state.post_receive(communicator, context, pattern, buffer.clone()).map(Some)
+                }
+            }
+        })?
+        .into_result()?;
+        Ok(memory.as_slice().to_vec())
+    }
+
+    /// Joins two groups to an inter-communicator (`MPI_Intercomm_create`). `peer_communicator` and `remote_leader` count
+    /// only at the local leader.
+    ///
+    /// # Errors
+    /// When ranks are wrong, the groups overlap, or communication fails.
+    pub fn create_intercommunicator(
+        &self,
+        local: Key,
+        local_leader: i32,
+        peer: Option<(Key, i32)>,
+        tag: i32,
+    ) -> Result<Key> {
+        let (place, inter) = self.place(local)?;
+        if inter {
+            return Err(Error::new(MPI_ERR_COMM, "the local communicator must be an intra-communicator"));
+        }
+        let Some(leader) = u32::try_from(local_leader).ok().filter(|&leader| leader < place.size) else {
+            return Err(crate::point_to_point::no_such_rank(local_leader, place.size));
+        };
+        let own = self.wish(0, 0)?;
+        let mut theirs = Vec::new();
+        let mut failed = Ok(());
+        if place.rank == leader {
+            match self.meet_remote_leader(local, peer, tag, own.context) {
+                Ok(words) => theirs = words,
+                // The others wait for word from here: they get none, and fail as well.
+                Err(error) => failed = Err(error),
+            }
+            theirs.push(own.local_context);
+        }
+        self.tell_words(local, leader, &mut theirs)?;
+        failed?;
+        let local_context = theirs.pop().unwrap_or_default();
+        let [context, remote @ ..] = theirs.as_slice() else {
+            return Err(Error::new(
+                MPI_ERR_RANK,
+                "the leader of this group could not reach the remote leader",
+            ));
+        };
+        let remote = Group::of(remote.iter().map(|&process| Process(process as u32)).collect());
+        let group = self.with(|state| Ok(Arc::clone(&state.communicators.get(local)?.group)))?;
+        if group.processes().any(|process| remote.rank(process).is_some()) {
+            return Err(Error::new(MPI_ERR_COMM, "the two groups of an inter-communicator must be disjoint"));
+        }
+        self.insert(*context, local_context, group, Some(Arc::new(remote)), local)
+    }
+
+    /// The leaders swap candidates and groups: the agreed context, then the remote processes.
+    fn meet_remote_leader(
+        &self,
+        local: Key,
+        peer: Option<(Key, i32)>,
+        tag: i32,
+        candidate: u64,
+    ) -> Result<Vec<u64>> {
+        let Some((communicator, remote_leader)) = peer else {
+            return Err(Error::new(MPI_ERR_COMM, "the leader's peer communicator is MPI_COMM_NULL"));
+        };
+        let (route, from, mut words) = self.with(|state| {
+            let group = &state.communicators.get(local)?.group;
+            let words: Vec<u64> = std::iter::once(candidate)
+                .chain(group.processes().map(|process| u64::from(process.0)))
+                .collect();
+            let found = state.communicators.get(communicator)?;
+            let peer = found.peer(remote_leader)?;
+            let context = found.context_of(Space::Creation, false);
+            Ok((Route { communicator, peer, context, source: found.rank }, remote_leader as u32, words))
+        })?;
+        words = self.swap_words(route, from, tag, &words)?;
+        if let Some(other) = words.first_mut() {
+            *other = candidate.min(*other);
+        }
+        Ok(words)
+    }
+
+    /// Makes one group of an inter-communicator's two (`MPI_Intercomm_merge`); the group that says `high` comes second.
+    ///
+    /// # Errors
+    /// When it is no inter-communicator, or communication fails.
+    pub fn merge(&self, communicator: Key, high: bool) -> Result<Key> {
+        let (own_group, remote_group) = self.with(|state| {
+            let found = state.communicators.get(communicator)?;
+            let Some(remote) = &found.remote else {
+                return Err(Error::new(MPI_ERR_COMM, "only an inter-communicator can be merged"));
+            };
+            Ok((Arc::clone(&found.group), Arc::clone(remote)))
+        })?;
+        let own = self.wish(i64::from(high), 0)?;
+        let mut leader = words_of(&own.encode());
+        let mut bytes = bytes_of(&leader);
+        self.tell_locally(communicator, 0, &mut bytes)?;
+        leader = words_of(&bytes);
+        let theirs = self.swap_with_remote(communicator, leader.clone())?;
+        let (own, other) = (Wish::decode_all(&bytes_of(&leader))[0], Wish::decode_all(&bytes_of(&theirs))[0]);
+        let first = (own.color, own.process) < (other.color, other.process);
+        let (low, high) = if first { (own_group, remote_group) } else { (remote_group, own_group) };
+        let processes = low.processes().chain(high.processes()).collect();
+        let context = own.context.min(other.context);
+        self.insert(context, context, Arc::new(Group::of(processes)), None, communicator)
+    }
+}

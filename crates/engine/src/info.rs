@@ -1,0 +1,106 @@
+//! Info objects: ordered keys with values, both text (MPI 5.0, chapter 10).
+
+use postrider_abi::{
+    MPI_ERR_INFO_KEY, MPI_ERR_INFO_NOKEY, MPI_ERR_INFO_VALUE, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL,
+};
+
+use crate::error::{Error, Result};
+
+/// An info object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Info(Vec<(String, String)>);
+
+/// Checks the length of a key: it is shorter than `MPI_MAX_INFO_KEY` with its final NUL, and not empty.
+///
+/// # Errors
+/// `MPI_ERR_INFO_KEY`.
+pub fn check_key(key: &str) -> Result<()> {
+    if key.is_empty() || key.len() >= MPI_MAX_INFO_KEY {
+        let detail = format!("an info key has 1 to {} characters, not {}", MPI_MAX_INFO_KEY - 1, key.len());
+        return Err(Error::new(MPI_ERR_INFO_KEY, detail));
+    }
+    Ok(())
+}
+
+impl Info {
+    /// Adds a key, or replaces its value.
+    ///
+    /// # Errors
+    /// When key or value are empty or too long.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        check_key(key)?;
+        if value.is_empty() || value.len() >= MPI_MAX_INFO_VAL {
+            let detail =
+                format!("an info value has 1 to {} characters, not {}", MPI_MAX_INFO_VAL - 1, value.len());
+            return Err(Error::new(MPI_ERR_INFO_VALUE, detail));
+        }
+        match self.0.iter_mut().find(|(other, _)| other == key) {
+            Some((_, old)) => value.clone_into(old),
+            None => self.0.push((key.to_owned(), value.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// Takes a key away.
+    ///
+    /// # Errors
+    /// `MPI_ERR_INFO_NOKEY` when it is not there.
+    pub fn delete(&mut self, key: &str) -> Result<()> {
+        check_key(key)?;
+        let Some(index) = self.0.iter().position(|(other, _)| other == key) else {
+            return Err(Error::new(MPI_ERR_INFO_NOKEY, format!("the info object has no key \"{key}\"")));
+        };
+        self.0.remove(index);
+        Ok(())
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The `n`-th key, in the order in which they were set.
+    #[must_use]
+    pub fn key(&self, n: usize) -> Option<&str> {
+        self.0.get(n).map(|(key, _)| key.as_str())
+    }
+
+    /// Number of keys.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_keep_their_order_and_their_last_value() {
+        let mut info = Info::default();
+        info.set("b", "1").unwrap();
+        info.set("a", "2").unwrap();
+        info.set("b", "3").unwrap();
+        assert_eq!((info.key(0), info.key(1), info.key(2)), (Some("b"), Some("a"), None));
+        assert_eq!(info.get("b"), Some("3"));
+        info.delete("b").unwrap();
+        assert_eq!(info.delete("b").unwrap_err().class, MPI_ERR_INFO_NOKEY);
+        assert_eq!(info.len(), 1);
+    }
+
+    #[test]
+    fn lengths_are_checked() {
+        let mut info = Info::default();
+        assert_eq!(info.set(&"k".repeat(MPI_MAX_INFO_KEY), "v").unwrap_err().class, MPI_ERR_INFO_KEY);
+        assert_eq!(info.set("k", &"v".repeat(MPI_MAX_INFO_VAL)).unwrap_err().class, MPI_ERR_INFO_VALUE);
+        assert!(info.is_empty());
+    }
+}

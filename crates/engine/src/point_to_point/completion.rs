@@ -1,0 +1,240 @@
+//! Completion: the wait and test families (MPI 5.0, sections 3.7.3 to 3.7.6), and freeing of requests.
+
+use super::request::{Active, Completion, Status, Work};
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::{Instance, State};
+
+/// The end of one request of a list.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Place in the list.
+    pub index: usize,
+    /// How the operation ended.
+    pub completion: Completion,
+    /// Whether the request is gone (it was not persistent): its handle becomes `MPI_REQUEST_NULL`.
+    pub freed: bool,
+    /// The communicator whose error handler an error goes to.
+    pub communicator: Key,
+}
+
+/// How many requests of a list a call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// One.
+    Any,
+    /// All that are complete, at least one.
+    Some,
+    /// All.
+    All,
+}
+
+/// What a look at a list of requests found.
+#[derive(Debug)]
+pub enum Found {
+    /// No request of the list is active.
+    NoneActive,
+    /// Not enough are complete yet; nothing has changed.
+    NotYet,
+    /// These are complete, and have been taken.
+    Complete(Vec<Outcome>),
+}
+
+impl State {
+    /// Whether the request is active: not an inactive persistent one.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn is_active(&self, key: Key) -> Result<bool> {
+        let work = &self.requests.get(key)?.work;
+        Ok(!matches!(work, Work::Persistent(persistent) if matches!(persistent.active, Active::No)))
+    }
+
+    /// Whether the request is complete, or inactive.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    #[inline]
+    pub fn is_complete(&self, key: Key) -> Result<bool> {
+        Ok(match &self.requests.get(key)?.work {
+            Work::Done(_) => true,
+            Work::Send(_) | Work::Receive(_) => false,
+            Work::Flush(owner) => self.buffer_is_flushed(*owner),
+            Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
+            Work::Persistent(persistent) => match persistent.active {
+                Active::No | Active::Ended(_) => true,
+                Active::Under(inner) => self.is_complete(inner)?,
+            },
+        })
+    }
+
+    /// The status of a complete request, which stays as it is (`MPI_Request_get_status`).
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn peek_status(&self, key: Key) -> Result<Option<Status>> {
+        if !self.is_complete(key)? {
+            return Ok(None);
+        }
+        Ok(Some(match &self.requests.get(key)?.work {
+            Work::Done(completion) => completion.status,
+            Work::Persistent(persistent) => match &persistent.active {
+                Active::Ended(completion) => completion.status,
+                Active::Under(inner) => self.peek_status(*inner)?.unwrap_or(Status::EMPTY),
+                Active::No => Status::EMPTY,
+            },
+            Work::Both { receive, .. } => self.peek_status(*receive)?.unwrap_or(Status::EMPTY),
+            Work::Send(_) | Work::Receive(_) | Work::Flush(_) => Status::EMPTY,
+        }))
+    }
+
+    /// Takes the end of a complete request.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    #[inline]
+    pub(crate) fn retrieve(&mut self, index: usize, key: Key) -> Result<Outcome> {
+        let request = self.requests.get_mut(key)?;
+        let communicator = request.communicator;
+        let (completion, freed) = if let Work::Persistent(persistent) = &mut request.work {
+            let active = std::mem::replace(&mut persistent.active, Active::No);
+            let completion = match active {
+                Active::No => Completion::good(Status::EMPTY),
+                Active::Ended(completion) => completion,
+                Active::Under(inner) => self.retrieve(index, inner)?.completion,
+            };
+            (completion, false)
+        } else {
+            let completion = match self.requests.remove(key)?.work {
+                Work::Done(completion) => completion,
+                Work::Both { receive, send, .. } => {
+                    let sent = self.retrieve(index, send)?.completion;
+                    let received = self.retrieve(index, receive)?.completion;
+                    Completion { error: received.error.or(sent.error), ..received }
+                }
+                _ => Completion::good(Status::EMPTY),
+            };
+            (completion, true)
+        };
+        Ok(Outcome { index, completion, freed, communicator })
+    }
+
+    /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`.
+    ///
+    /// # Errors
+    /// When a key names no request.
+    pub fn look(&mut self, keys: &[Option<Key>], want: Want) -> Result<Found> {
+        let mut active = 0;
+        let mut complete = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            if !self.is_active(key)? {
+                continue;
+            }
+            active += 1;
+            if self.is_complete(key)? {
+                complete.push((index, key));
+                if want == Want::Any {
+                    break;
+                }
+            } else if want == Want::All {
+                return Ok(Found::NotYet);
+            }
+        }
+        if active == 0 {
+            return Ok(Found::NoneActive);
+        }
+        if complete.is_empty() {
+            return Ok(Found::NotYet);
+        }
+        let take = |(index, key)| self.retrieve(index, key);
+        Ok(Found::Complete(complete.into_iter().map(take).collect::<Result<_>>()?))
+    }
+
+    /// `MPI_Request_free`: the request goes away, its operation goes on.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn free_request(&mut self, key: Key) -> Result<()> {
+        let request = self.requests.get_mut(key)?;
+        match &mut request.work {
+            Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
+            Work::Send(_) | Work::Receive(_) | Work::Both { .. } => request.orphan = true,
+            Work::Persistent(persistent) => {
+                let active = std::mem::replace(&mut persistent.active, Active::No);
+                self.requests.remove(key)?;
+                if let Active::Under(inner) = active {
+                    self.free_request(inner)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Instance {
+    /// Waits for one request and takes its end.
+    ///
+    /// # Errors
+    /// When there is no such request, or waiting itself fails.
+    #[inline]
+    pub fn wait(&self, key: Key) -> Result<Outcome> {
+        self.wait_until(self.lock(), |state| match state.is_complete(key) {
+            Ok(false) => None,
+            Ok(true) => Some(state.retrieve(0, key)),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// Starts an operation and waits for its end. `start` returns none when it is complete at once.
+    ///
+    /// # Errors
+    /// What `start` finds wrong, or when waiting itself fails.
+    #[inline]
+    pub fn blocking(&self, start: impl FnOnce(&mut State) -> Result<Option<Key>>) -> Result<Completion> {
+        let mut state = self.lock();
+        let Some(key) = start(&mut state)? else { return Ok(Completion::good(Status::EMPTY)) };
+        let outcome = self.wait_until(state, |state| match state.is_complete(key) {
+            Ok(false) => None,
+            Ok(true) => Some(state.retrieve(0, key)),
+            Err(error) => Some(Err(error)),
+        });
+        Ok(outcome?.completion)
+    }
+
+    /// Waits until [`State::look`] finds what `want` asks for; none when no request is active.
+    ///
+    /// # Errors
+    /// When a key names no request, or waiting itself fails.
+    pub fn wait_for(&self, keys: &[Option<Key>], want: Want) -> Result<Option<Vec<Outcome>>> {
+        self.wait_until(self.lock(), |state| match state.look(keys, want) {
+            Ok(Found::NotYet) => None,
+            Ok(Found::NoneActive) => Some(Ok(None)),
+            Ok(Found::Complete(outcomes)) => Some(Ok(Some(outcomes))),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// Makes progress and looks once.
+    ///
+    /// # Errors
+    /// When a key names no request, or progress fails.
+    pub fn test(&self, keys: &[Option<Key>], want: Want) -> Result<Found> {
+        self.with(|state| {
+            let found = state.look(keys, want)?;
+            if !matches!(found, Found::NotYet) {
+                return Ok(found);
+            }
+            state.progress()?;
+            state.look(keys, want)
+        })
+    }
+}
+
+/// The error for a call that needs an inactive persistent request.
+pub(super) fn not_startable(what: &str) -> Error {
+    Error::new(
+        postrider_abi::MPI_ERR_REQUEST,
+        format!("the request {what}: only an inactive persistent one can be started"),
+    )
+}

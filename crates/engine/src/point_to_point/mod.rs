@@ -1,0 +1,36 @@
+//! Point-to-point communication (MPI 5.0, chapter 3).
+//!
+//! [`matching`] decides which receive gets which message, `protocol` moves the bytes, [`request`] keeps what is under way,
+//! `buffered` serves buffered sends, and `calls` are the operations themselves, as methods of the instance.
+
+pub mod buffer;
+mod buffered;
+mod calls;
+mod completion;
+pub mod matching;
+mod protocol;
+pub mod request;
+
+pub use buffer::Buffer;
+pub(crate) use buffered::Attached;
+pub use buffered::BufferOwner;
+pub(crate) use calls::no_such_rank;
+pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
+pub use completion::{Found, Outcome, Want};
+pub(crate) use protocol::{Arrived, Outgoing};
+pub use request::{Completion, Request, Status, Template};
+
+use crate::objects::Key;
+
+/// The arguments of a send or a receive.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// The data.
+    pub buffer: Buffer,
+    /// The other side: a rank of the communicator, `MPI_PROC_NULL` or, to receive, `MPI_ANY_SOURCE`.
+    pub peer: i32,
+    /// The tag or, to receive, `MPI_ANY_TAG`.
+    pub tag: i32,
+    /// The communicator.
+    pub communicator: Key,
+}

@@ -1,0 +1,569 @@
+//! How the bytes of a message move.
+//!
+//! - *Eager*: the message travels with its envelope; the send is complete as soon as the transport has taken it.
+//! - *Rendezvous*, for messages longer than the transport's limit: the message is announced. Once it is matched, the
+//!   receiver reads it from the sender's memory and says so (`Fetched`), or, where the system does not allow that,
+//!   asks for it (`Clear`) and gets it in pieces.
+//! - A synchronous send is complete when the receiver has said that the message is matched.
+//! - Messages to oneself are copied once, or held like any message that came too early.
+//!
+//! What the transport has no room for waits in the peer's outgoing queue, and everything after it too, so that the order
+//! of a pair is kept.
+
+use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::buffer::Buffer;
+use super::matching::{Envelope, Pattern};
+use super::request::{Completion, Receiving, Request, Sending, Status, Work};
+use crate::State;
+use crate::communicators::Route;
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::transports::file::MessageFile;
+use crate::transports::wire::{Header, Kind};
+use crate::transports::{Body, Incoming};
+
+/// A message that came before its receive.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    /// The sending process.
+    pub peer: u32,
+    /// Length of the message.
+    pub bytes: u64,
+    /// Where it is.
+    pub content: Content,
+}
+
+/// Where the bytes of an [`Arrived`] message are.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Here; a synchronous sender's request wants to know when it is matched.
+    Whole { held: Held, synchronous: Option<u64> },
+    /// Still with the sender: its request, and the address if it may be read.
+    Announced { request: u64, address: u64 },
+}
+
+/// The bytes of a message that came before its receive.
+#[derive(Debug)]
+pub(crate) enum Held {
+    Memory(OwnedMemory),
+    File(MessageFile),
+}
+
+/// What waits until the transport has room.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    /// A packet without a body.
+    Control(Header),
+    /// An eager message; its request completes when it is gone, unless it is synchronous.
+    Message { header: Header, memory: UserMemory, bytes: usize, packed: Option<OwnedMemory>, request: Key },
+    /// The rest of an announced message, from `offset` on, for the receiver's request.
+    Pieces { request: Key, receiver: u64, offset: u64 },
+}
+
+fn lost(what: &str) -> Error {
+    Error::new(MPI_ERR_INTERN, format!("{what}: a peer's packet names a request that is not there"))
+}
+
+fn key_of(word: u64) -> Key {
+    Key(word as u32)
+}
+
+impl State {
+    /// Starts a send. None when it is complete at once.
+    #[inline]
+    pub(crate) fn post_send(
+        &mut self,
+        route: Route,
+        tag: i32,
+        buffer: &Buffer,
+        synchronous: bool,
+    ) -> Result<Option<Key>> {
+        if route.peer == self.own {
+            return self.send_to_self(route, tag, buffer, synchronous);
+        }
+        if buffer.bytes() > self.transport.limits().eager_bytes_max {
+            return self.announce(route, tag, buffer).map(Some);
+        }
+        if synchronous || !self.outgoing[route.peer as usize].is_empty() || buffer.run().is_none() {
+            return self.send_eager(route, tag, buffer, synchronous);
+        }
+        let header = Header { kind: Kind::Eager, ..route.header(tag) };
+        let memory = buffer.run().unwrap_or_else(|| unreachable!("asked above"));
+        if self.transport.send(route.peer, &header, memory, buffer.bytes() as usize)? {
+            return Ok(None);
+        }
+        self.send_eager(route, tag, buffer, synchronous)
+    }
+
+    /// The general way of an eager message: packed if need be, queued if need be.
+    #[inline(never)]
+    fn send_eager(
+        &mut self,
+        route: Route,
+        tag: i32,
+        buffer: &Buffer,
+        synchronous: bool,
+    ) -> Result<Option<Key>> {
+        let mut packed = buffer.run().is_none().then(|| buffer.pack());
+        let memory = match (&mut packed, buffer.run()) {
+            (Some(packed), _) => UserMemory::of(packed),
+            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
+        };
+        let bytes = buffer.bytes() as usize;
+        let mut header = Header { kind: Kind::Eager, ..route.header(tag) };
+        let mut request = None;
+        if synchronous {
+            let key = self.insert_send(route, memory, buffer.bytes(), None);
+            header.kind = Kind::EagerSynchronous;
+            header.words[0] = u64::from(key.0);
+            request = Some(key);
+        }
+        let queue_is_empty = self.outgoing[route.peer as usize].is_empty();
+        if queue_is_empty && self.transport.send(route.peer, &header, memory, bytes)? {
+            return Ok(request);
+        }
+        let request = request.unwrap_or_else(|| self.insert_send(route, memory, buffer.bytes(), None));
+        self.enqueue(route.peer, Outgoing::Message { header, memory, bytes, packed, request });
+        Ok(Some(request))
+    }
+
+    fn insert_send(
+        &mut self,
+        route: Route,
+        memory: UserMemory,
+        bytes: u64,
+        packed: Option<OwnedMemory>,
+    ) -> Key {
+        let sending = Sending { peer: route.peer, memory, bytes, _packed: packed, matched: false };
+        self.insert_request(route.communicator, Work::Send(sending))
+    }
+
+    pub(crate) fn insert_request(&mut self, communicator: Key, work: Work) -> Key {
+        self.requests.insert(Request { work, communicator, orphan: false })
+    }
+
+    fn announce(&mut self, route: Route, tag: i32, buffer: &Buffer) -> Result<Key> {
+        let mut packed = buffer.run().is_none().then(|| buffer.pack());
+        let memory = match (&mut packed, buffer.run()) {
+            (Some(packed), _) => UserMemory::of(packed),
+            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
+        };
+        let address = if self.transport.limits().single_copy { memory.address() as u64 } else { 0 };
+        let request = self.insert_send(route, memory, buffer.bytes(), packed);
+        let words = [u64::from(request.0), buffer.bytes(), address];
+        self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
+        Ok(request)
+    }
+
+    fn send_to_self(
+        &mut self,
+        route: Route,
+        tag: i32,
+        buffer: &Buffer,
+        synchronous: bool,
+    ) -> Result<Option<Key>> {
+        let envelope = Envelope { source: route.source, tag };
+        let mut packed = buffer.run().is_none().then(|| buffer.pack());
+        let memory = match (&mut packed, buffer.run()) {
+            (Some(packed), _) => UserMemory::of(packed),
+            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
+        };
+        if let Some(receive) = self.matching.take_posted(route.context, envelope) {
+            self.deliver(receive, envelope, &mut Body::Memory(memory, buffer.bytes() as usize))?;
+            return Ok(None);
+        }
+        let request = synchronous.then(|| self.insert_send(route, memory, buffer.bytes(), None));
+        let held = Held::Memory(packed.unwrap_or_else(|| buffer.pack()));
+        let content = Content::Whole { held, synchronous: request.map(|key| u64::from(key.0)) };
+        self.matching.hold(
+            route.context,
+            envelope,
+            Arrived { peer: self.own, bytes: buffer.bytes(), content },
+        );
+        Ok(request)
+    }
+
+    /// Sends a packet without a body, or queues it.
+    pub(crate) fn send_control(&mut self, peer: u32, header: Header) -> Result<()> {
+        let queue_is_empty = self.outgoing[peer as usize].is_empty();
+        if !queue_is_empty || !self.transport.send(peer, &header, self.nowhere, 0)? {
+            self.enqueue(peer, Outgoing::Control(header));
+        }
+        Ok(())
+    }
+
+    fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
+        self.outgoing[peer as usize].push_back(outgoing);
+        self.backlog += 1;
+    }
+
+    /// Starts a receive: takes a message that is here already, or posts the receive.
+    #[inline]
+    pub(crate) fn post_receive(
+        &mut self,
+        communicator: Key,
+        context: u64,
+        pattern: Pattern,
+        buffer: Buffer,
+    ) -> Result<Key> {
+        let found = self.matching.take_unexpected(context, pattern);
+        let receiving = Receiving { buffer, context, matched: None, arrived: 0 };
+        let key = self.insert_request(communicator, Work::Receive(receiving));
+        match found {
+            Some((envelope, arrived)) => self.take_over(key, envelope, arrived)?,
+            None => self.matching.post(context, pattern, key),
+        }
+        Ok(key)
+    }
+
+    /// Gives a message that came early to the receive that wants it.
+    pub(crate) fn take_over(&mut self, receive: Key, envelope: Envelope, arrived: Arrived) -> Result<()> {
+        match arrived.content {
+            Content::Whole { held, synchronous } => {
+                if let Some(request) = synchronous {
+                    self.tell_matched(arrived.peer, request)?;
+                }
+                match held {
+                    Held::Memory(mut memory) => {
+                        let mut body = Body::Memory(UserMemory::of(&mut memory), arrived.bytes as usize);
+                        self.deliver(receive, envelope, &mut body)
+                    }
+                    Held::File(file) => self.deliver(receive, envelope, &mut Body::File(file)),
+                }
+            }
+            Content::Announced { request, address } => {
+                self.fetch(receive, envelope, arrived.peer, request, arrived.bytes, address)
+            }
+        }
+    }
+
+    fn tell_matched(&mut self, peer: u32, request: u64) -> Result<()> {
+        if peer == self.own {
+            self.finish(key_of(request), Completion::good(Status::EMPTY));
+            return Ok(());
+        }
+        self.send_control(peer, Header::control(Kind::Matched, [request, 0, 0]))
+    }
+
+    fn receiving(&mut self, key: Key) -> Result<&mut Receiving> {
+        match self.requests.get_mut(key).map(|request| &mut request.work) {
+            Ok(Work::Receive(receiving)) => Ok(receiving),
+            _ => Err(lost("receive")),
+        }
+    }
+
+    /// A whole message is here, and this receive is for it.
+    #[inline]
+    fn deliver(&mut self, receive: Key, envelope: Envelope, body: &mut Body) -> Result<()> {
+        let bytes = body.bytes() as u64;
+        let receiving = self.receiving(receive)?;
+        let filled = receiving.buffer.fill_from(body, bytes.min(receiving.buffer.bytes()) as usize);
+        let mut completion = received(envelope, bytes, receiving.buffer.bytes());
+        if let Err(error) = filled {
+            completion.error = Some(error);
+        }
+        self.finish(receive, completion);
+        Ok(())
+    }
+
+    /// An announced message is matched: reads it, or asks for it.
+    fn fetch(
+        &mut self,
+        receive: Key,
+        envelope: Envelope,
+        peer: u32,
+        request: u64,
+        bytes: u64,
+        address: u64,
+    ) -> Result<()> {
+        let receiving = self.receiving(receive)?;
+        let room = receiving.buffer.bytes();
+        let wanted = bytes.min(room) as usize;
+        let completion = received(envelope, bytes, room);
+        receiving.matched = Some(Status { bytes, ..completion.status });
+        let buffer = receiving.buffer.clone();
+        if address != 0 && self.read_remote(peer, address, &buffer, wanted) {
+            self.send_control(peer, Header::control(Kind::Fetched, [request, 0, 0]))?;
+            self.finish(receive, completion);
+            return Ok(());
+        }
+        self.send_control(peer, Header::control(Kind::Clear, [request, u64::from(receive.0), 0]))
+    }
+
+    fn read_remote(&mut self, peer: u32, address: u64, buffer: &Buffer, bytes: usize) -> bool {
+        match buffer.run() {
+            Some(memory) => self.transport.fetch(peer, address, memory, bytes),
+            None => {
+                let mut packed = OwnedMemory::new(bytes);
+                let memory = UserMemory::of(&mut packed);
+                let done = self.transport.fetch(peer, address, memory, bytes);
+                if done {
+                    buffer.fill(0, memory, bytes);
+                }
+                done
+            }
+        }
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub(crate) fn handle(&mut self, incoming: Incoming) -> Result<()> {
+        let Incoming { peer, header, mut body } = incoming;
+        let envelope = Envelope { source: header.source, tag: header.tag };
+        match header.kind {
+            Kind::Eager => match self.matching.take_posted(header.context, envelope) {
+                Some(receive) => self.deliver(receive, envelope, &mut body),
+                None => {
+                    self.hold(peer, &header, body, None);
+                    Ok(())
+                }
+            },
+            _ => self.handle_other(peer, &header, envelope, body),
+        }
+    }
+
+    #[inline(never)]
+    fn handle_other(&mut self, peer: u32, header: &Header, envelope: Envelope, mut body: Body) -> Result<()> {
+        let [first, second, third] = header.words;
+        match header.kind {
+            Kind::Eager => unreachable!("handled by the caller"),
+            Kind::EagerSynchronous => match self.matching.take_posted(header.context, envelope) {
+                Some(receive) => {
+                    self.tell_matched(peer, first)?;
+                    self.deliver(receive, envelope, &mut body)
+                }
+                None => {
+                    self.hold(peer, header, body, Some(first));
+                    Ok(())
+                }
+            },
+            Kind::Announce => match self.matching.take_posted(header.context, envelope) {
+                Some(receive) => self.fetch(receive, envelope, peer, first, second, third),
+                None => {
+                    let content = Content::Announced { request: first, address: third };
+                    self.matching.hold(header.context, envelope, Arrived { peer, bytes: second, content });
+                    Ok(())
+                }
+            },
+            Kind::Clear => {
+                self.sending(key_of(first), peer)?.matched = true;
+                self.enqueue(peer, Outgoing::Pieces { request: key_of(first), receiver: second, offset: 0 });
+                self.flush(peer)
+            }
+            Kind::Piece => self.take_piece(key_of(first), second, &body),
+            Kind::Fetched | Kind::Matched => {
+                self.sending(key_of(first), peer)?;
+                self.finish(key_of(first), Completion::good(Status::EMPTY));
+                Ok(())
+            }
+            Kind::Cancel => {
+                let revoked = self.matching.revoke(|arrived| arrived.is_from(peer, first));
+                self.send_control(peer, Header::control(Kind::Cancelled, [first, u64::from(revoked), 0]))
+            }
+            Kind::Cancelled => {
+                if second != 0 {
+                    self.sending(key_of(first), peer)?;
+                    self.finish(key_of(first), Completion::good(Status { cancelled: true, ..Status::EMPTY }));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn sending(&mut self, key: Key, peer: u32) -> Result<&mut Sending> {
+        match self.requests.get_mut(key).map(|request| &mut request.work) {
+            Ok(Work::Send(sending)) if sending.peer == peer => Ok(sending),
+            _ => Err(lost("send")),
+        }
+    }
+
+    fn hold(&mut self, peer: u32, header: &Header, body: Body, synchronous: Option<u64>) {
+        let bytes = body.bytes();
+        let held = match body {
+            Body::Memory(memory, bytes) => {
+                let mut copy = OwnedMemory::new(bytes);
+                memory.copy_to(UserMemory::of(&mut copy), bytes);
+                Held::Memory(copy)
+            }
+            Body::File(mut file) => {
+                file.park();
+                Held::File(file)
+            }
+        };
+        let envelope = Envelope { source: header.source, tag: header.tag };
+        let content = Content::Whole { held, synchronous };
+        self.matching.hold(header.context, envelope, Arrived { peer, bytes: bytes as u64, content });
+    }
+
+    fn take_piece(&mut self, receive: Key, offset: u64, body: &Body) -> Result<()> {
+        let Body::Memory(memory, bytes) = *body else { return Err(lost("piece")) };
+        let receiving = self.receiving(receive)?;
+        let Some(status) = receiving.matched else { return Err(lost("piece")) };
+        let room = receiving.buffer.bytes().saturating_sub(offset).min(bytes as u64) as usize;
+        if room > 0 {
+            receiving.buffer.fill(offset, memory, room);
+        }
+        receiving.arrived += bytes as u64;
+        if receiving.arrived >= status.bytes {
+            let envelope = Envelope { source: status.source as u32, tag: status.tag };
+            let completion = received(envelope, status.bytes, receiving.buffer.bytes());
+            self.finish(receive, completion);
+        }
+        Ok(())
+    }
+
+    /// Sends what waits for `peer`, as far as there is room.
+    pub(crate) fn flush(&mut self, peer: u32) -> Result<()> {
+        while let Some(next) = self.outgoing[peer as usize].pop_front() {
+            self.backlog -= 1;
+            if let Some(rest) = self.send_outgoing(peer, next)? {
+                self.outgoing[peer as usize].push_front(rest);
+                self.backlog += 1;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one of the things that waited; gives it back when there was no room for all of it.
+    fn send_outgoing(&mut self, peer: u32, next: Outgoing) -> Result<Option<Outgoing>> {
+        match next {
+            Outgoing::Control(header) => {
+                let sent = self.transport.send(peer, &header, self.nowhere, 0)?;
+                Ok((!sent).then_some(Outgoing::Control(header)))
+            }
+            Outgoing::Message { header, memory, bytes, packed, request } => {
+                match self.transport.send(peer, &header, memory, bytes) {
+                    Ok(false) => {
+                        return Ok(Some(Outgoing::Message { header, memory, bytes, packed, request }));
+                    }
+                    Ok(true) if header.kind == Kind::EagerSynchronous => {}
+                    Ok(true) => self.finish(request, Completion::good(Status::EMPTY)),
+                    Err(error) => {
+                        self.finish(request, Completion { status: Status::EMPTY, error: Some(error) })
+                    }
+                }
+                Ok(None)
+            }
+            Outgoing::Pieces { request, receiver, offset } => {
+                self.send_pieces(peer, request, receiver, offset)
+            }
+        }
+    }
+
+    fn send_pieces(
+        &mut self,
+        peer: u32,
+        request: Key,
+        receiver: u64,
+        offset: u64,
+    ) -> Result<Option<Outgoing>> {
+        let piece_bytes_max = self.transport.limits().piece_bytes_max as u64;
+        let sending = self.sending(request, peer)?;
+        let (memory, total) = (sending.memory, sending.bytes);
+        let mut offset = offset;
+        while offset < total {
+            let bytes = (total - offset).min(piece_bytes_max) as usize;
+            let header = Header::control(Kind::Piece, [receiver, offset, 0]);
+            if !self.transport.send(peer, &header, memory.offset(offset as i64), bytes)? {
+                return Ok(Some(Outgoing::Pieces { request, receiver, offset }));
+            }
+            offset += bytes as u64;
+        }
+        self.finish(request, Completion::good(Status::EMPTY));
+        Ok(None)
+    }
+
+    /// Ends an operation.
+    #[inline]
+    pub(crate) fn finish(&mut self, key: Key, completion: Completion) {
+        let Ok(request) = self.requests.get_mut(key) else { return };
+        request.work = Work::Done(completion);
+        if request.orphan {
+            let _ = self.requests.remove(key);
+        }
+        self.completions = self.completions.wrapping_add(1);
+    }
+
+    /// `MPI_Cancel`: takes the operation back if nobody has matched it yet.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn cancel(&mut self, key: Key) -> Result<()> {
+        let cancelled = Completion::good(Status { cancelled: true, ..Status::EMPTY });
+        match &self.requests.get(key)?.work {
+            Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
+            Work::Receive(receiving) => {
+                let context = receiving.context;
+                if self.matching.withdraw(context, key) {
+                    self.finish(key, cancelled);
+                }
+            }
+            Work::Send(sending) if sending.matched => {}
+            Work::Send(sending) => {
+                let (peer, own) = (sending.peer, self.own);
+                if self.withdraw_outgoing(peer, key)
+                    || peer == own && self.matching.revoke(|arrived| arrived.is_from(own, u64::from(key.0)))
+                {
+                    self.finish(key, cancelled);
+                } else if peer != own {
+                    self.send_control(peer, Header::control(Kind::Cancel, [u64::from(key.0), 0, 0]))?;
+                }
+            }
+            Work::Persistent(persistent) => {
+                if let super::request::Active::Under(inner) = persistent.active {
+                    self.cancel(inner)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn withdraw_outgoing(&mut self, peer: u32, key: Key) -> bool {
+        let queue = &mut self.outgoing[peer as usize];
+        let is_it = |outgoing: &Outgoing| match outgoing {
+            Outgoing::Message { request, .. } => *request == key,
+            Outgoing::Control(header) => header.kind == Kind::Announce && header.words[0] == u64::from(key.0),
+            Outgoing::Pieces { .. } => false,
+        };
+        let found = queue.iter().position(is_it);
+        if let Some(index) = found {
+            queue.remove(index);
+            self.backlog -= 1;
+        }
+        found.is_some()
+    }
+}
+
+impl Arrived {
+    fn is_from(&self, peer: u32, sender_request: u64) -> bool {
+        self.peer == peer
+            && match self.content {
+                Content::Whole { synchronous, .. } => synchronous == Some(sender_request),
+                Content::Announced { request, .. } => request == sender_request,
+            }
+    }
+}
+
+/// How a receive with room for `room` bytes ends that was matched with a message of `bytes` bytes.
+#[inline]
+fn received(envelope: Envelope, bytes: u64, room: u64) -> Completion {
+    let status = Status {
+        source: envelope.source as i32,
+        tag: envelope.tag,
+        bytes: bytes.min(room),
+        cancelled: false,
+    };
+    let error = (bytes > room).then(|| {
+        Error::new(
+            MPI_ERR_TRUNCATE,
+            format!(
+                "the message from rank {} with tag {} has {bytes} bytes, the receive buffer only {room}",
+                envelope.source, envelope.tag
+            ),
+        )
+    });
+    Completion { status, error }
+}

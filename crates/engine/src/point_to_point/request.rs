@@ -1,0 +1,134 @@
+//! Requests: operations under way, and persistent ones (MPI 5.0, sections 3.7 and 3.9).
+
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::Message;
+use super::buffer::Buffer;
+use crate::error::{Error, Result};
+use crate::objects::Key;
+
+/// What a completed operation says of the message (`MPI_Status`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The sender's rank, `MPI_PROC_NULL` or `MPI_ANY_SOURCE`.
+    pub source: i32,
+    /// The message's tag, or `MPI_ANY_TAG`.
+    pub tag: i32,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Whether the operation was cancelled.
+    pub cancelled: bool,
+}
+
+impl Status {
+    /// The empty status (section 3.7.3): of a send, or of an inactive or null request.
+    pub const EMPTY: Self = Self {
+        source: postrider_abi::MPI_ANY_SOURCE,
+        tag: postrider_abi::MPI_ANY_TAG,
+        bytes: 0,
+        cancelled: false,
+    };
+    /// The status of a receive from `MPI_PROC_NULL` (section 3.10).
+    pub const PROC_NULL: Self = Self { source: postrider_abi::MPI_PROC_NULL, ..Self::EMPTY };
+}
+
+/// How an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// What is known of the message.
+    pub status: Status,
+    /// What went wrong, if anything.
+    pub error: Option<Error>,
+}
+
+impl Completion {
+    /// A good end.
+    #[must_use]
+    pub fn good(status: Status) -> Self {
+        Self { status, error: None }
+    }
+
+    /// The status, or the error.
+    ///
+    /// # Errors
+    /// What went wrong with the operation.
+    pub fn into_result(self) -> Result<Status> {
+        self.error.map_or(Ok(self.status), Err)
+    }
+}
+
+/// A request.
+#[derive(Debug)]
+pub struct Request {
+    /// What is under way.
+    pub(crate) work: Work,
+    /// The communicator whose error handler an error goes to.
+    pub(crate) communicator: Key,
+    /// The user has freed the request: it goes away when it completes.
+    pub(crate) orphan: bool,
+}
+
+/// What a request stands for.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// It has ended.
+    Done(Completion),
+    /// A send whose message, or part of it, is still here.
+    Send(Sending),
+    /// A receive.
+    Receive(Receiving),
+    /// Messages in an attached buffer that are to be gone (`MPI_Comm_iflush_buffer`).
+    Flush(Option<Key>),
+    /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
+    Both { receive: Key, send: Key, _memory: Option<OwnedMemory> },
+    /// A persistent operation, which starts others.
+    Persistent(Box<Persistent>),
+}
+
+/// A send under way.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    pub peer: u32,
+    /// The whole message, packed, if it was announced.
+    pub memory: UserMemory,
+    pub bytes: u64,
+    /// Keeps `memory` alive when the message had to be packed.
+    pub _packed: Option<OwnedMemory>,
+    /// Whether the receiver has agreed to take it: too late to cancel.
+    pub matched: bool,
+}
+
+/// A receive under way.
+#[derive(Debug)]
+pub(crate) struct Receiving {
+    pub buffer: Buffer,
+    pub context: u64,
+    /// Envelope and length, once matched.
+    pub matched: Option<Status>,
+    /// Bytes of an announced message that have come in pieces.
+    pub arrived: u64,
+}
+
+/// A persistent request (section 3.9).
+#[derive(Debug)]
+pub(crate) struct Persistent {
+    pub template: Template,
+    pub active: Active,
+}
+
+/// Where a persistent request is.
+#[derive(Debug)]
+pub(crate) enum Active {
+    No,
+    Ended(Completion),
+    Under(Key),
+}
+
+/// What a persistent request starts.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// `MPI_Send_init` and its modes.
+    Send(Message, super::Mode),
+    /// `MPI_Recv_init`.
+    Receive(Message),
+}

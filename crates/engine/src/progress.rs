@@ -1,0 +1,140 @@
+//! Progress, and waiting for it.
+//!
+//! A wait looks, makes progress and looks again. As long as the host has a core for each rank it does so for a short
+//! while without sleeping, since a message between two cores takes less time than a system call; then, or at once
+//! where ranks share cores, it sleeps until its peers ring ([`Waiter`](crate::transports::Waiter)). The lock is not held asleep.
+
+use std::sync::MutexGuard;
+use std::time::Duration;
+
+use postrider_os::process::relax;
+
+use crate::error::Result;
+use crate::transports::{Ticket, Waiter};
+use crate::{Instance, State, deadlock};
+
+/// Looks before sleeping, with a core for each rank; measured: some microseconds.
+const SPINS: u32 = 400;
+/// Packets taken in one go before whoever waits looks again.
+const PACKETS_PER_LOOK: u32 = 32;
+/// How long a sleep may last until the rank makes sure that its launcher is still there.
+const SLEEP_MAX: Duration = Duration::from_millis(500);
+
+impl State {
+    /// Takes what has arrived, and sends what has waited.
+    ///
+    /// # Errors
+    /// When the transport fails.
+    #[inline]
+    pub fn progress(&mut self) -> Result<()> {
+        for _ in 0..PACKETS_PER_LOOK {
+            let Some(incoming) = self.transport.receive()? else { break };
+            let peer = incoming.peer;
+            let handled = self.handle(incoming);
+            self.transport.release(peer);
+            handled?;
+        }
+        if self.backlog > 0 {
+            self.flush_all()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn flush_all(&mut self) -> Result<()> {
+        for peer in 0..self.outgoing.len() as u32 {
+            if !self.outgoing[peer as usize].is_empty() {
+                self.flush(peer)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Instance {
+    /// Makes progress until `ready` returns something.
+    ///
+    /// # Errors
+    /// Those of `ready`, and those of progress.
+    #[inline]
+    pub fn wait_until<'a, T>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        mut ready: impl FnMut(&mut State) -> Option<Result<T>>,
+    ) -> Result<T> {
+        let before = state.completions;
+        if let Some(result) = ready(&mut state) {
+            return result;
+        }
+        loop {
+            let spins = if self.facts.crowded || !self.spins() { 1 } else { SPINS };
+            for _ in 0..spins {
+                state.progress()?;
+                if let Some(result) = ready(&mut state) {
+                    self.wake_others(&state, before);
+                    return result;
+                }
+                if self.facts.multiple {
+                    drop(state);
+                    relax();
+                    state = self.lock();
+                } else {
+                    relax();
+                }
+            }
+            state = match self.sleep(state, before, &mut ready)? {
+                Slept::Ready(result) => return result,
+                Slept::Woken(state) => state,
+            };
+        }
+    }
+
+    fn spins(&self) -> bool {
+        matches!(self.waiter, Waiter::Doorbell(..))
+    }
+
+    /// Sleeps until something may have come; looks once more before.
+    #[cold]
+    fn sleep<'a, T>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        before: u64,
+        ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
+    ) -> Result<Slept<'a, T>> {
+        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.multiple {
+            return Err(deadlock());
+        }
+        self.wake_others(&state, before);
+        let ticket = self.waiter.prepare();
+        if matches!(ticket, Ticket::Futex(_)) {
+            state.progress()?;
+            if let Some(result) = ready(&mut state) {
+                if state.sleepers == 0 {
+                    self.waiter.stay_awake();
+                }
+                self.wake_others(&state, before);
+                return Ok(Slept::Ready(result));
+            }
+        }
+        state.sleepers += 1;
+        drop(state);
+        self.waiter.sleep(ticket, SLEEP_MAX);
+        self.waiter.check()?;
+        let mut state = self.lock();
+        state.sleepers -= 1;
+        Ok(Slept::Woken(state))
+    }
+
+    /// Wakes the threads of this process that sleep, if operations have ended since `before`.
+    #[inline]
+    pub(crate) fn wake_others(&self, state: &State, before: u64) {
+        if state.sleepers > 0 && state.completions != before {
+            self.waiter.wake_others();
+        }
+    }
+}
+
+enum Slept<'a, T> {
+    Ready(Result<T>),
+    Woken(MutexGuard<'a, State>),
+}

@@ -1,0 +1,216 @@
+//! Ways for packets to get from one process to another. A transport knows packets, not messages, and keeps one promise:
+//! packets from one process to one other arrive once, whole and in order.
+//!
+//! [`Transport`] is a closed choice, so that the small-message path has no indirect call. Each has a file of its own and
+//! none knows of the others; `conformance` runs one suite over all of them.
+
+pub mod file;
+pub mod shared_memory;
+pub mod simulated;
+pub mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use postrider_abi::MPI_ERR_OTHER;
+use postrider_os::file::Inbox;
+use postrider_os::job::Job;
+use postrider_os::memory::UserMemory;
+use postrider_os::wait::OwnBell;
+
+use crate::error::{Error, Result};
+use wire::Header;
+
+/// The transport between this process and the others of its host.
+#[derive(Debug)]
+pub enum Transport {
+    /// There is nobody else.
+    Alone,
+    /// Rings in shared memory.
+    SharedMemory(shared_memory::SharedMemory),
+    /// A file per packet.
+    File(file::FileTransport),
+    /// A network in this process's memory, for tests.
+    Simulated(simulated::Simulated),
+}
+
+/// What a transport can do, for the protocol's choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest message that is sent at once, without asking the receiver.
+    pub eager_bytes_max: u64,
+    /// The longest piece of an announced message.
+    pub piece_bytes_max: usize,
+    /// Whether the receiver may read the sender's memory directly.
+    pub single_copy: bool,
+}
+
+/// A packet that has arrived. Give it back with [`Transport::release`] when its body is no longer needed.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The process that sent it.
+    pub peer: u32,
+    /// Its header.
+    pub header: Header,
+    /// What follows the header.
+    pub body: Body,
+}
+
+/// The bytes that follow a packet's header.
+#[derive(Debug)]
+pub enum Body {
+    /// In memory, until the packet is released.
+    Memory(UserMemory, usize),
+    /// In a file, for as long as this value lives.
+    File(file::MessageFile),
+}
+
+impl Body {
+    /// Length in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Memory(_, bytes) => *bytes,
+            Self::File(file) => file.bytes(),
+        }
+    }
+}
+
+/// How a process sleeps until a packet may have come. Shared by the threads of a process, outside of the engine's lock.
+#[derive(Clone, Debug)]
+pub enum Waiter {
+    /// Nothing can come but from other threads of this process.
+    Alone(Arc<OwnBell>),
+    /// A futex in the job segment.
+    Doorbell(Arc<Job>, u32),
+    /// The inbox's directory.
+    Inbox(Arc<Inbox>, Arc<Job>),
+    /// The simulated network.
+    Simulated(simulated::Bell),
+}
+
+/// What [`Waiter::prepare`] saw; [`Waiter::sleep`] returns at once if something has come since.
+#[derive(Clone, Copy, Debug)]
+pub enum Ticket {
+    /// Of a doorbell.
+    Futex(postrider_os::wait::Ticket),
+    /// The system keeps count by itself.
+    Kept,
+}
+
+impl Waiter {
+    /// Announces the wish to sleep; the caller must look once more for what it waits for before it does.
+    #[must_use]
+    pub fn prepare(&self) -> Ticket {
+        match self {
+            Self::Alone(bell) => Ticket::Futex(bell.doorbell().prepare()),
+            Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare()),
+            Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
+        }
+    }
+
+    /// Takes the announcement back; only when no other thread of this process is asleep.
+    pub fn stay_awake(&self) {
+        match self {
+            Self::Alone(bell) => bell.doorbell().stay_awake(),
+            Self::Doorbell(job, rank) => job.doorbell(*rank).stay_awake(),
+            Self::Inbox(..) | Self::Simulated(_) => {}
+        }
+    }
+
+    /// Sleeps until something may have come or `limit` has passed.
+    pub fn sleep(&self, ticket: Ticket, limit: Duration) {
+        match (self, ticket) {
+            (Self::Alone(bell), Ticket::Futex(ticket)) => bell.doorbell().sleep(ticket, Some(limit)),
+            (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
+                job.doorbell(*rank).sleep(ticket, Some(limit))
+            }
+            (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
+            (Self::Simulated(bell), _) => bell.sleep(limit),
+            (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => {}
+        }
+    }
+
+    /// Makes sure that waiting still makes sense.
+    ///
+    /// # Errors
+    /// When the launcher is gone: then nobody ends this job but its ranks.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Doorbell(job, _) | Self::Inbox(_, job) if !job.launcher_runs() => {
+                Err(Error::new(MPI_ERR_OTHER, "the launcher, postrider run, is gone; this rank ends with it"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Wakes the other threads of this process.
+    pub fn wake_others(&self) {
+        match self {
+            Self::Alone(bell) => bell.doorbell().ring(),
+            Self::Doorbell(job, rank) => job.doorbell(*rank).ring(),
+            Self::Inbox(inbox, _) => inbox.wake(),
+            Self::Simulated(bell) => bell.ring(),
+        }
+    }
+}
+
+impl Transport {
+    /// What can be done on the way to `peer`.
+    #[inline]
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        match self {
+            Self::Alone => Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: false },
+            Self::SharedMemory(transport) => transport.limits(),
+            Self::File(transport) => transport.limits(),
+            Self::Simulated(transport) => transport.limits(),
+        }
+    }
+
+    /// Sends a packet whose body is the `bytes` bytes at `body`. False when there is no room now: try again after progress.
+    ///
+    /// # Errors
+    /// When the system refuses: a full disk, a directory that is gone.
+    #[inline]
+    pub fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> Result<bool> {
+        match self {
+            Self::Alone => unreachable!("a process sends to itself without a transport"),
+            Self::SharedMemory(transport) => Ok(transport.send(peer, header, body, bytes)),
+            Self::File(transport) => transport.send(peer, header, body, bytes),
+            Self::Simulated(transport) => Ok(transport.send(peer, header, body, bytes)),
+        }
+    }
+
+    /// The next packet, if one has arrived.
+    ///
+    /// # Errors
+    /// When the system refuses to hand it over.
+    #[inline]
+    pub fn receive(&mut self) -> Result<Option<Incoming>> {
+        match self {
+            Self::Alone => Ok(None),
+            Self::SharedMemory(transport) => Ok(transport.receive()),
+            Self::File(transport) => transport.receive(),
+            Self::Simulated(transport) => Ok(transport.receive()),
+        }
+    }
+
+    /// Gives back the place of the packet that [`Transport::receive`] returned last.
+    #[inline]
+    pub fn release(&mut self, peer: u32) {
+        match self {
+            Self::SharedMemory(transport) => transport.release(peer),
+            Self::Alone | Self::File(_) | Self::Simulated(_) => {}
+        }
+    }
+
+    /// Copies `bytes` bytes at `address` of process `peer` to `into`; false when the system does not allow it.
+    pub fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
+        match self {
+            Self::SharedMemory(transport) => transport.fetch(peer, address, into, bytes),
+            Self::Simulated(transport) => transport.fetch(address, into, bytes),
+            Self::Alone | Self::File(_) => false,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Packets through lock-free rings in the job segment, one ring per ordered pair of processes.
+//!
+//! Long messages are announced, and the receiver copies them from the sender's memory in one go where the system
+//! allows that (`process_vm_readv`): [`SharedMemory::new`] lets every process say whether it can be read by trying
+//! it on its neighbour, and [`SharedMemory::fetch`] falls back at any time. Otherwise they flow through the ring in pieces.
+
+use std::sync::Arc;
+
+use postrider_os::job::Job;
+use postrider_os::memory::UserMemory;
+use postrider_os::process;
+use postrider_os::ring::{Consumer, Packet, Producer};
+
+use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Kind};
+use super::{Body, Incoming, Limits};
+
+/// Messages up to this size go through the ring at once; above, one copy beats two. Measured by `xtask bench`.
+const EAGER_BYTES_MAX: usize = 8 << 10;
+/// A piece that keeps both ends of the ring busy at the same time.
+const PIECE_BYTES_MAX: usize = 16 << 10;
+
+/// The rings of one process.
+#[derive(Debug)]
+pub struct SharedMemory {
+    job: Arc<Job>,
+    producers: Vec<Producer>,
+    consumers: Vec<Consumer>,
+    next: usize,
+    current: Option<Packet>,
+    eager_bytes_max: usize,
+    piece_bytes_max: usize,
+    single_copy: bool,
+}
+
+impl SharedMemory {
+    /// The ends that belong to rank `rank`. With `single_copy`, long messages are read from the sender's memory.
+    #[must_use]
+    pub fn new(job: Arc<Job>, rank: u32, single_copy: bool) -> Self {
+        let ranks = job.shape().ranks;
+        let producers: Vec<_> = (0..ranks).map(|peer| job.producer(peer, rank)).collect();
+        let consumers = (0..ranks).map(|peer| job.consumer(rank, peer)).collect();
+        let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
+        Self {
+            job,
+            producers,
+            consumers,
+            next: 0,
+            current: None,
+            eager_bytes_max: EAGER_BYTES_MAX.min(room),
+            piece_bytes_max: PIECE_BYTES_MAX.min(room),
+            single_copy,
+        }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            eager_bytes_max: self.eager_bytes_max as u64,
+            piece_bytes_max: self.piece_bytes_max,
+            single_copy: self.single_copy,
+        }
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+        let head_bytes = header.bytes();
+        let sent = self.producers[peer as usize].push(header.kind as u32, head_bytes + bytes, |place| {
+            place.write(&header.encode()[..head_bytes]);
+            body.copy_to(place.offset(head_bytes as i64), bytes);
+        });
+        if sent {
+            self.job.doorbell(peer).ring();
+        }
+        sent
+    }
+
+    /// Looks at the rings in turn, from the one after the last that had a packet: nobody starves.
+    #[inline]
+    pub(super) fn receive(&mut self) -> Option<Incoming> {
+        let ranks = self.consumers.len();
+        for step in 0..ranks {
+            let peer = if self.next + step < ranks { self.next + step } else { self.next + step - ranks };
+            if let Some(packet) = self.consumers[peer].peek() {
+                self.next = if peer + 1 < ranks { peer + 1 } else { 0 };
+                self.current = Some(packet);
+                return Some(incoming(peer as u32, packet));
+            }
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self, peer: u32) {
+        if let Some(packet) = self.current.take()
+            && self.consumers[peer as usize].release(packet)
+        {
+            self.job.doorbell(peer).ring();
+        }
+    }
+
+    pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
+        if self.single_copy && process::read_from(self.job.slot(peer).pid(), address, into, bytes).is_err() {
+            self.single_copy = false;
+        }
+        self.single_copy
+    }
+}
+
+#[inline]
+fn incoming(peer: u32, packet: Packet) -> Incoming {
+    let kind = Kind::from_number(packet.meta as u8);
+    let header = kind.and_then(|kind| {
+        let mut head = [0; HEADER_BYTES_MAX];
+        let head_bytes = (ENVELOPE_BYTES + 8 * kind.words()).min(packet.body_bytes);
+        packet.body.read(&mut head[..head_bytes]);
+        Header::decode(kind, &head[..head_bytes])
+    });
+    let Some(header) = header else {
+        panic!(
+            "rank {peer}'s ring holds a packet of kind {} and {} bytes: memory was overwritten",
+            packet.meta, packet.body_bytes
+        );
+    };
+    let head_bytes = header.bytes();
+    let place = packet.body.offset(head_bytes as i64);
+    Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) }
+}

@@ -1,0 +1,42 @@
+//! Chapters 19 and 20 of the standard: language bindings and the ABI. Handles to integers and back.
+//!
+//! The integer of a predefined handle is its ABI value. Any other handle of this library is a positive number below 2^31
+//! as well, so that the integer of a handle is always its bits, and both directions cannot fail.
+
+use core::ffi::c_int;
+use postrider_abi::*;
+
+/// Defines the two conversions of one kind of handle.
+macro_rules! conversions {
+    ($($handle:ident $to_int:ident $from_int:ident)*) => {
+        $(
+            // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case)]
+            extern "C" fn $to_int(handle: $handle) -> c_int {
+                handle.0 as c_int
+            }
+
+            // SAFETY: as above.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case)]
+            extern "C" fn $from_int(integer: c_int) -> $handle {
+                $handle(integer as usize)
+            }
+        )*
+    };
+}
+
+conversions! {
+    MPI_Comm MPI_Comm_toint MPI_Comm_fromint
+    MPI_Datatype MPI_Type_toint MPI_Type_fromint
+    MPI_Errhandler MPI_Errhandler_toint MPI_Errhandler_fromint
+    MPI_File MPI_File_toint MPI_File_fromint
+    MPI_Group MPI_Group_toint MPI_Group_fromint
+    MPI_Info MPI_Info_toint MPI_Info_fromint
+    MPI_Message MPI_Message_toint MPI_Message_fromint
+    MPI_Op MPI_Op_toint MPI_Op_fromint
+    MPI_Request MPI_Request_toint MPI_Request_fromint
+    MPI_Session MPI_Session_toint MPI_Session_fromint
+    MPI_Win MPI_Win_toint MPI_Win_fromint
+}

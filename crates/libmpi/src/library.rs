@@ -1,0 +1,190 @@
+//! This process's MPI: its one instance, from `MPI_Init` to `MPI_Finalize`, and the job it belongs to.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, ThreadId};
+
+use postrider_abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
+use postrider_engine::error::{Error, Result};
+use postrider_engine::{Instance, World};
+use postrider_os::job::{self, CallName, Job, State};
+use postrider_os::process;
+
+/// Where the process is between the beginning and the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// `MPI_Init` has not been called.
+    Before,
+    /// MPI can be used.
+    Active,
+    /// `MPI_Finalize` has been called.
+    After,
+}
+
+static LIBRARY: OnceLock<Library> = OnceLock::new();
+static PHASE: AtomicU8 = AtomicU8::new(Phase::Before as u8);
+
+/// What lasts from `MPI_Init` on.
+#[derive(Debug)]
+pub struct Library {
+    instance: Instance,
+    /// The job, when the launcher started this process.
+    job: Option<(Arc<Job>, u32)>,
+    /// The thread that called `MPI_Init`.
+    pub main_thread: ThreadId,
+    /// The level of thread support that `MPI_Init_thread` provided.
+    pub thread_level: i32,
+}
+
+/// The state of affairs.
+pub fn phase() -> Phase {
+    match PHASE.load(Ordering::Acquire) {
+        0 => Phase::Before,
+        1 => Phase::Active,
+        _ => Phase::After,
+    }
+}
+
+/// The library, while MPI can be used.
+#[inline]
+pub fn active() -> Option<&'static Library> {
+    if PHASE.load(Ordering::Acquire) == Phase::Active as u8 { LIBRARY.get() } else { None }
+}
+
+/// The instance; only inside an MPI call.
+#[inline]
+pub fn instance() -> &'static Instance {
+    match LIBRARY.get() {
+        Some(library) => &library.instance,
+        None => unreachable!("the instance is only asked for inside an MPI call"),
+    }
+}
+
+impl Library {
+    /// Notes on the board which call this process is in.
+    #[inline]
+    pub fn enter(&self, name: CallName) {
+        if let Some((job, rank)) = &self.job {
+            job.slot(*rank).enter(name);
+        }
+    }
+
+    /// Notes on the board that this process is in the user's code again.
+    #[inline]
+    pub fn leave(&self) {
+        if let Some((job, rank)) = &self.job {
+            job.slot(*rank).leave();
+        }
+    }
+}
+
+/// `MPI_Init` and `MPI_Init_thread`.
+///
+/// # Errors
+/// When it was called before, the job cannot be joined, or another launcher started this process.
+pub fn initialize(required: i32) -> Result<i32> {
+    if phase() != Phase::Before {
+        return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
+    }
+    let thread_level = required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+    let multiple = thread_level == MPI_THREAD_MULTIPLE;
+    let job = join()?;
+    let world = match &job {
+        None => World::alone(multiple),
+        Some((job, rank)) => {
+            let directory = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
+            World::in_job(job, *rank, directory, multiple)?
+        }
+    };
+    let main_thread = thread::current().id();
+    let library = Library { instance: Instance::new(world), job, main_thread, thread_level };
+    if let Some((job, rank)) = &library.job {
+        job.slot(*rank).set_state(State::Initialized);
+    }
+    if LIBRARY.set(library).is_err() {
+        return Err(Error::new(MPI_ERR_OTHER, "two threads initialize MPI at the same time"));
+    }
+    PHASE.store(Phase::Active as u8, Ordering::Release);
+    Ok(thread_level)
+}
+
+/// Finds the job that the launcher's environment names, and takes this process's rank in it.
+fn join() -> Result<Option<(Arc<Job>, u32)>> {
+    let Ok(place) = std::env::var(job::ENV_JOB) else {
+        return refuse_foreign_launchers().map(|()| None);
+    };
+    let rank = std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok());
+    let job = Job::open(&place).map_err(|e| Error::new(MPI_ERR_OTHER, e.to_string()))?;
+    let Some(rank) = rank.filter(|&rank: &u32| rank < job.shape().ranks) else {
+        return Err(Error::new(MPI_ERR_OTHER, format!("{} is not a rank of this job", job::ENV_RANK)));
+    };
+    if !job.slot(rank).claim() {
+        let detail = format!(
+            "process {} is rank {rank} of this job already; a rank that starts MPI programs itself must unset {}",
+            job.slot(rank).pid(),
+            job::ENV_JOB
+        );
+        return Err(Error::new(MPI_ERR_OTHER, detail));
+    }
+    process::allow_neighbours();
+    Ok(Some((Arc::new(job), rank)))
+}
+
+/// Variables by which other launchers tell a process how many there are, and the launchers' names.
+const FOREIGN: &[(&str, &str)] = &[
+    ("PMI_SIZE", "MPICH's mpiexec (hydra)"),
+    ("OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec (prte)"),
+    ("PMIX_SIZE", "a PMIx launcher"),
+    ("MPI_LOCALNRANKS", "MPICH's mpiexec (hydra)"),
+    ("SLURM_STEP_NUM_TASKS", "srun"),
+];
+
+/// A process of another launcher's job would be rank 0 of 1, and so would all its siblings: refuse instead.
+fn refuse_foreign_launchers() -> Result<()> {
+    for (variable, launcher) in FOREIGN {
+        let size = std::env::var(variable).ok().and_then(|text| text.trim().parse::<u32>().ok());
+        if let Some(size) = size.filter(|&size| size > 1) {
+            let detail = format!(
+                "this program is linked with Postrider but was started by {launcher} as one of {size} processes \
+                 ({variable}={size}), which would each be rank 0 of 1; start it with `postrider run -n {size}`"
+            );
+            return Err(Error::new(MPI_ERR_OTHER, detail));
+        }
+    }
+    Ok(())
+}
+
+/// `MPI_Finalize`: what was sent leaves this process. It does not wait for the other processes.
+///
+/// # Errors
+/// When something cannot be sent.
+pub fn finalize() -> Result<()> {
+    instance().drain()?;
+    PHASE.store(Phase::After as u8, Ordering::Release);
+    if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
+        job.slot(*rank).leave();
+        job.slot(*rank).set_state(State::Finalized);
+    }
+    Ok(())
+}
+
+/// Ends this process and has the launcher end the others, with a line on standard error that says why.
+pub fn abort_with(code: i32, why: &str) -> ! {
+    let (rank, host) = match LIBRARY.get() {
+        Some(library) => (Some(library.instance.facts().rank), library.instance.facts().host.clone()),
+        None => (std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok()), process::host_name()),
+    };
+    match rank {
+        Some(rank) => eprintln!("postrider: rank {rank} on {host}: {why}"),
+        None => eprintln!("postrider: {host}: {why}"),
+    }
+    end(code)
+}
+
+/// Ends this process and has the launcher end the others.
+pub fn end(code: i32) -> ! {
+    if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
+        job.slot(*rank).abort(code);
+    }
+    process::exit_now(code)
+}

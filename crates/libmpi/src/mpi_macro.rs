@@ -1,0 +1,73 @@
+//! The `mpi!` macro: from one short function, the exported C function, and its large-count twin where there is one.
+//!
+//! ```text
+//! mpi! {
+//!     /// Section 3.2.1.
+//!     MPI_Send / MPI_Send_c (buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm)
+//!         on comm
+//!     {
+//!         …                                           // of type Result<()>
+//!     }
+//! }
+//! ```
+//!
+//! `Int` and `Address` are `int` and `MPI_Aint` in the first function and `MPI_Count` in the twin; the body is compiled for
+//! both, so it turns them into `i64` by `i64::from` or the functions of `parse`. `on` names the object whose error handler
+//! gets an error; without it that is `MPI_COMM_SELF`'s. The `PMPI_` names are made by the linker, at the same addresses.
+
+/// The types that differ between a function and its large-count twin: here, those of the function.
+pub mod small {
+    /// A count.
+    pub type Int = core::ffi::c_int;
+    /// An address, or a displacement in bytes.
+    pub type Address = isize;
+}
+
+/// The types that differ between a function and its large-count twin: here, those of the twin.
+pub mod large {
+    /// A count.
+    pub type Int = postrider_abi::MPI_Count;
+    /// An address, or a displacement in bytes.
+    pub type Address = postrider_abi::MPI_Count;
+}
+
+macro_rules! mpi {
+    () => {};
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident / $twin:ident ($($argument:ident : $type:ty),* $(,)?) $(on $object:ident)? $body:block
+        $($rest:tt)*
+    ) => {
+        mpi! { @one small $(#[doc = $doc])* $name ($($argument : $type),*) $(on $object)? $body }
+        mpi! { @one large $(#[doc = $doc])* $twin ($($argument : $type),*) $(on $object)? $body }
+        mpi! { $($rest)* }
+    };
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),* $(,)?) $(on $object:ident)? $body:block
+        $($rest:tt)*
+    ) => {
+        mpi! { @one small $(#[doc = $doc])* $name ($($argument : $type),*) $(on $object)? $body }
+        mpi! { $($rest)* }
+    };
+    (
+        @one $width:ident $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),*) $(on $object:ident)? $body:block
+    ) => {
+        const _: () = {
+            #[allow(unused_imports)]
+            use $crate::mpi_macro::$width::{Address, Int};
+
+            $(#[doc = $doc])*
+            // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
+            #[allow(unsafe_code, non_snake_case, clippy::too_many_arguments, clippy::useless_conversion)]
+            #[unsafe(no_mangle)]
+            extern "C" fn $name($($argument: $type),*) -> core::ffi::c_int {
+                const CALL: postrider_os::job::CallName = postrider_os::job::CallName::new(stringify!($name));
+                let objects: &[$crate::errors::Object] = &[$($crate::errors::Object::from($object))?];
+                let object = objects.first().copied().unwrap_or_default();
+                $crate::errors::call(CALL, stringify!($name), object, || $body)
+            }
+        };
+    };
+}

@@ -1,0 +1,439 @@
+//! From C arguments to the engine's, and back: the conversions that every MPI function is made of.
+//!
+//! Pointers are taken as transparent types ([`Memory`], [`In`], [`Out`], [`Text`], …), so that a function's C signature is
+//! already its description, and the files of the chapters need no unsafe code. What stands behind a pointer is the
+//! caller's promise, as in every C interface; null where the standard wants something is an error of class
+//! `MPI_ERR_ARG` (or the one that the standard names). Handles are checked: null, freed and foreign ones are refused.
+
+use core::ffi::{CStr, c_char, c_int};
+use std::sync::Arc;
+
+use postrider_abi::*;
+use postrider_engine::State;
+use postrider_engine::communicators::Group;
+use postrider_engine::datatypes::Datatype;
+use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
+use postrider_engine::operations::{Operation, Operator};
+use postrider_engine::point_to_point::{Buffer, Message, Status};
+use postrider_os::memory::UserMemory;
+
+/// Handles below are predefined; a key's handle is the key and this number.
+const FIRST_HANDLE: usize = 4096;
+
+/// `MPI_COMM_SELF`'s key.
+pub const OWN: Key = State::SELF;
+
+/// A handle of a dynamic object, as a number.
+#[inline]
+pub fn handle_of(key: Key) -> usize {
+    key.0 as usize + FIRST_HANDLE
+}
+
+/// The key that a dynamic handle stands for.
+#[inline]
+pub fn key_of(handle: usize) -> Option<Key> {
+    let key = handle.checked_sub(FIRST_HANDLE)?;
+    u32::try_from(key).ok().map(Key)
+}
+
+/// A buffer argument: `void *` or `const void *`.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory(pub usize);
+
+impl Memory {
+    /// The place itself.
+    #[inline]
+    pub fn user(self) -> UserMemory {
+        // SAFETY: the caller of the MPI function promises what the standard demands of a buffer argument.
+        unsafe { UserMemory::new(self.0) }
+    }
+
+    /// Whether it is `MPI_IN_PLACE`.
+    #[inline]
+    pub fn is_in_place(self) -> bool {
+        self.0 == MPI_IN_PLACE
+    }
+}
+
+/// An output argument: a pointer to one value.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Out<T>(pub *mut T);
+
+impl<T: Copy> Out<T> {
+    /// Writes the value.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    #[inline]
+    pub fn set(self, value: T) -> Result<()> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "an output argument is a null pointer"));
+        }
+        // SAFETY: not null, and the caller promises that it points to a value of this type.
+        unsafe { self.0.write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Writes the value unless the pointer is null.
+    #[inline]
+    pub fn set_if_wanted(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: as in `set`.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+
+    /// Reads the value: of an argument that goes both ways.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    #[inline]
+    pub fn get(self) -> Result<T> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "an in-out argument is a null pointer"));
+        }
+        // SAFETY: as in `set`.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
+    /// Writes element `index` of an array argument.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    #[inline]
+    pub fn set_at(self, index: usize, value: T) -> Result<()> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "an output array is a null pointer"));
+        }
+        // SAFETY: not null, and the caller promises an array that is long enough.
+        unsafe { self.0.add(index).write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Reads `count` elements of an array argument that goes both ways.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer with a count.
+    pub fn get_all(self, count: usize) -> Result<Vec<T>> {
+        In(self.0.cast_const()).all(count)
+    }
+}
+
+/// An array argument that is only read.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct In<T>(pub *const T);
+
+impl<T: Copy> In<T> {
+    /// Whether it is a null pointer.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The `count` elements.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer with a count.
+    pub fn all(self, count: usize) -> Result<Vec<T>> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "an input array is a null pointer"));
+        }
+        // SAFETY: not null, and the caller promises an array that is long enough.
+        Ok((0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect())
+    }
+}
+
+impl<T: Copy + Into<i64>> In<T> {
+    /// The `count` elements, as wide numbers.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer with a count.
+    pub fn wide(self, count: usize) -> Result<Vec<i64>> {
+        Ok(self.all(count)?.into_iter().map(Into::into).collect())
+    }
+}
+
+/// A C string argument.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Text(pub *const c_char);
+
+impl Text {
+    /// The text.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer or text that is not UTF-8.
+    pub fn get(self) -> Result<String> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "a string argument is a null pointer"));
+        }
+        // SAFETY: not null, and the caller promises a string with its final NUL.
+        let text = unsafe { CStr::from_ptr(self.0) };
+        let text = text.to_str().map_err(|_| Error::new(MPI_ERR_ARG, "a string argument is not UTF-8"))?;
+        Ok(text.to_owned())
+    }
+}
+
+/// An output string argument.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct TextOut(pub *mut c_char);
+
+impl TextOut {
+    /// Writes as much of the text as fits in `room` characters with the final NUL, and returns its length.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn set(self, text: &str, room: usize) -> Result<c_int> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "an output string is a null pointer"));
+        }
+        let length = text.len().min(room.saturating_sub(1));
+        if room > 0 {
+            // SAFETY: not null, and the caller promises room for `room` characters.
+            unsafe {
+                self.0.copy_from(text.as_ptr().cast(), length);
+                self.0.add(length).write(0);
+            }
+        }
+        Ok(length as c_int)
+    }
+}
+
+/// A status argument, or an array of them; null is `MPI_STATUS_IGNORE` or `MPI_STATUSES_IGNORE`.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct StatusOut(pub *mut MPI_Status);
+
+impl StatusOut {
+    /// Writes status `index` of the array; the error field only if `error` is given.
+    #[inline]
+    pub fn set_at(self, index: usize, status: &Status, error: Option<c_int>) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: not `MPI_STATUS_IGNORE`, so the caller promises a status, or an array of enough.
+        unsafe {
+            let place = self.0.add(index);
+            (*place).MPI_SOURCE = status.source;
+            (*place).MPI_TAG = status.tag;
+            set_bytes(&mut *place, status.bytes);
+            (*place).MPI_internal[2] = c_int::from(status.cancelled);
+            if let Some(error) = error {
+                (*place).MPI_ERROR = error;
+            }
+        }
+    }
+
+    /// Writes the status.
+    #[inline]
+    pub fn set(self, status: &Status) {
+        self.set_at(0, status, None);
+    }
+
+    /// Reads and writes the status in place.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn update(self, change: impl FnOnce(&mut MPI_Status)) -> Result<()> {
+        if self.0.is_null() {
+            return Err(Error::new(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE"));
+        }
+        // SAFETY: not null, and the caller promises a status.
+        change(unsafe { &mut *self.0 });
+        Ok(())
+    }
+}
+
+/// The number of bytes that a status tells of.
+pub fn bytes_of(status: &MPI_Status) -> u64 {
+    u64::from(status.MPI_internal[0] as u32) | u64::from(status.MPI_internal[1] as u32) << 32
+}
+
+/// Sets the number of bytes that a status tells of.
+#[inline]
+pub fn set_bytes(status: &mut MPI_Status, bytes: u64) {
+    status.MPI_internal[0] = bytes as c_int;
+    status.MPI_internal[1] = (bytes >> 32) as c_int;
+}
+
+/// A count: not negative.
+///
+/// # Errors
+/// `MPI_ERR_COUNT`.
+#[inline]
+pub fn count(count: i64) -> Result<i64> {
+    if count < 0 {
+        return Err(Error::new(MPI_ERR_COUNT, format!("the count is {count}; it must not be negative")));
+    }
+    Ok(count)
+}
+
+/// The length of an array argument: not negative.
+///
+/// # Errors
+/// `MPI_ERR_ARG`.
+pub fn length(length: i64, what: &str) -> Result<usize> {
+    usize::try_from(length)
+        .map_err(|_| Error::new(MPI_ERR_ARG, format!("{what} is {length}; it must not be negative")))
+}
+
+/// A communicator.
+///
+/// # Errors
+/// `MPI_ERR_COMM` for `MPI_COMM_NULL` and handles that are none.
+#[inline]
+pub fn communicator(handle: MPI_Comm) -> Result<Key> {
+    match handle {
+        MPI_COMM_WORLD => Ok(State::WORLD),
+        MPI_COMM_SELF => Ok(State::SELF),
+        MPI_COMM_NULL => Err(Error::new(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL")),
+        MPI_Comm(number) => {
+            key_of(number).ok_or_else(|| Error::new(MPI_ERR_COMM, "the handle is no communicator"))
+        }
+    }
+}
+
+/// The handle of a communicator.
+pub fn communicator_handle(key: Key) -> MPI_Comm {
+    match key {
+        State::WORLD => MPI_COMM_WORLD,
+        State::SELF => MPI_COMM_SELF,
+        key => MPI_Comm(handle_of(key)),
+    }
+}
+
+/// A datatype, committed or not.
+///
+/// # Errors
+/// `MPI_ERR_TYPE` for `MPI_DATATYPE_NULL` and handles that are none.
+#[inline]
+pub fn datatype(state: &State, handle: MPI_Datatype) -> Result<&Arc<Datatype>> {
+    if let Some(datatype) = Datatype::predefined(handle) {
+        return Ok(datatype);
+    }
+    match key_of(handle.0) {
+        Some(key) => Ok(&state.datatypes.get(key)?.datatype),
+        None if handle == MPI_DATATYPE_NULL => {
+            Err(Error::new(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL"))
+        }
+        None => Err(Error::new(MPI_ERR_TYPE, "the handle is no datatype, or one that is not supported here")),
+    }
+}
+
+/// A datatype to communicate with: committed.
+///
+/// # Errors
+/// As [`datatype`], and when it is not committed.
+#[inline]
+pub fn committed(state: &State, handle: MPI_Datatype) -> Result<&Arc<Datatype>> {
+    let datatype = datatype(state, handle)?;
+    if !datatype.is_committed() {
+        return Err(Error::new(MPI_ERR_TYPE, "the datatype is not committed (MPI_Type_commit)"));
+    }
+    Ok(datatype)
+}
+
+/// The data that buffer, count and datatype name.
+///
+/// # Errors
+/// Count negative, datatype unusable, or a null buffer with data (`MPI_ERR_BUFFER`).
+#[inline]
+pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype) -> Result<Buffer> {
+    let elements = count(elements)?;
+    let datatype = committed(state, handle)?;
+    let made = Buffer::new(memory.user(), elements, datatype);
+    // MPI_BOTTOM is a null pointer too: with it the datatype holds the addresses, which are far from zero.
+    if memory.0 == MPI_BOTTOM && made.bytes() > 0 && datatype.true_lb() == 0 {
+        return Err(Error::new(MPI_ERR_BUFFER, "the buffer is a null pointer"));
+    }
+    Ok(made)
+}
+
+/// The arguments of a send or receive.
+///
+/// # Errors
+/// As [`buffer`] and [`communicator`].
+#[inline]
+pub fn message(
+    state: &State,
+    (memory, elements, handle): (Memory, i64, MPI_Datatype),
+    peer: c_int,
+    tag: c_int,
+    on: MPI_Comm,
+) -> Result<Message> {
+    let communicator = communicator(on)?;
+    state.communicators.get(communicator)?;
+    Ok(Message { buffer: buffer(state, memory, elements, handle)?, peer, tag, communicator })
+}
+
+/// A request; none for `MPI_REQUEST_NULL`.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+#[inline]
+pub fn request(handle: MPI_Request) -> Result<Option<Key>> {
+    if handle == MPI_REQUEST_NULL {
+        return Ok(None);
+    }
+    key_of(handle.0).map(Some).ok_or_else(|| Error::new(MPI_ERR_REQUEST, "the handle is no request"))
+}
+
+/// The handle of a request.
+#[inline]
+pub fn request_handle(key: Key) -> MPI_Request {
+    MPI_Request(handle_of(key))
+}
+
+/// A group.
+///
+/// # Errors
+/// `MPI_ERR_GROUP` for `MPI_GROUP_NULL` and handles that are none.
+pub fn group(state: &State, handle: MPI_Group) -> Result<Arc<Group>> {
+    if handle == MPI_GROUP_EMPTY {
+        return Ok(Arc::new(Group::empty()));
+    }
+    match key_of(handle.0) {
+        Some(key) => state.groups.get(key).cloned(),
+        None => Err(Error::new(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL, or the handle is no group")),
+    }
+}
+
+/// The handle of a new group object.
+pub fn group_handle(state: &mut State, group: Group) -> MPI_Group {
+    if group.is_empty() {
+        return MPI_GROUP_EMPTY;
+    }
+    MPI_Group(handle_of(state.groups.insert(Arc::new(group))))
+}
+
+/// An operation.
+///
+/// # Errors
+/// `MPI_ERR_OP` for `MPI_OP_NULL` and handles that are none.
+pub fn operation(state: &State, handle: MPI_Op) -> Result<Operation> {
+    if let Some(operator) = Operator::from_handle(handle) {
+        return Ok(Operation::Predefined(operator));
+    }
+    match key_of(handle.0) {
+        Some(key) => state.operations.get(key).cloned(),
+        None => Err(Error::new(MPI_ERR_OP, "the operation is MPI_OP_NULL, or the handle is no operation")),
+    }
+}
+
+/// The key of an info object; none for `MPI_INFO_NULL`.
+///
+/// # Errors
+/// `MPI_ERR_INFO` for handles that are none.
+pub fn info(handle: MPI_Info) -> Result<Option<Key>> {
+    if handle == MPI_INFO_NULL {
+        return Ok(None);
+    }
+    key_of(handle.0).map(Some).ok_or_else(|| Error::new(MPI_ERR_INFO, "the handle is no info object"))
+}

@@ -1,0 +1,652 @@
+//! Point-to-point communication (MPI 5.0, chapter 3).
+
+use core::ffi::c_int;
+
+use postrider_abi::*;
+use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
+use postrider_engine::point_to_point::{
+    BufferOwner, Found, Mode, NullMessage, Outcome, Status, Template, Want,
+};
+
+use crate::instance;
+use crate::parse::{self, In, Memory, Out, StatusOut};
+
+fn send(
+    data: (Memory, i64, MPI_Datatype),
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    mode: Mode,
+) -> Result<()> {
+    instance()
+        .blocking(|state| {
+            let message = parse::message(state, data, dest, tag, comm)?;
+            state.start_send(&message, mode)
+        })?
+        .into_result()
+        .map(drop)
+}
+
+fn isend(
+    data: (Memory, i64, MPI_Datatype),
+    (dest, tag, comm): (c_int, c_int, MPI_Comm),
+    mode: Mode,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let key = instance().with(|state| {
+        let message = parse::message(state, data, dest, tag, comm)?;
+        state.isend(&message, mode)
+    })?;
+    request.set(parse::request_handle(key))
+}
+
+fn persistent_send(
+    data: (Memory, i64, MPI_Datatype),
+    (dest, tag, comm): (c_int, c_int, MPI_Comm),
+    mode: Mode,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let key = instance().with(|state| {
+        let message = parse::message(state, data, dest, tag, comm)?;
+        state.persistent(Template::Send(message, mode))
+    })?;
+    request.set(parse::request_handle(key))
+}
+
+/// The three functions of a send mode: blocking, nonblocking, persistent.
+macro_rules! send_mode {
+    ($mode:expr; $send:ident $send_c:ident $isend:ident $isend_c:ident $init:ident $init_c:ident) => {
+        mpi! {
+            /// Sections 3.2.1 and 3.4.
+            $send / $send_c (
+                buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm
+            ) on comm {
+                send((buf, i64::from(count), datatype), dest, tag, comm, $mode)
+            }
+            /// Section 3.7.2.
+            $isend / $isend_c (
+                buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm,
+                request: Out<MPI_Request>
+            ) on comm {
+                isend((buf, i64::from(count), datatype), (dest, tag, comm), $mode, request)
+            }
+            /// Section 3.9.
+            $init / $init_c (
+                buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm,
+                request: Out<MPI_Request>
+            ) on comm {
+                persistent_send((buf, i64::from(count), datatype), (dest, tag, comm), $mode, request)
+            }
+        }
+    };
+}
+
+send_mode! { Mode::Standard; MPI_Send MPI_Send_c MPI_Isend MPI_Isend_c MPI_Send_init MPI_Send_init_c }
+send_mode! { Mode::Ready; MPI_Rsend MPI_Rsend_c MPI_Irsend MPI_Irsend_c MPI_Rsend_init MPI_Rsend_init_c }
+send_mode! { Mode::Synchronous; MPI_Ssend MPI_Ssend_c MPI_Issend MPI_Issend_c MPI_Ssend_init MPI_Ssend_init_c }
+send_mode! { Mode::Buffered; MPI_Bsend MPI_Bsend_c MPI_Ibsend MPI_Ibsend_c MPI_Bsend_init MPI_Bsend_init_c }
+
+mpi! {
+    /// Section 3.2.4.
+    MPI_Recv / MPI_Recv_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, status: StatusOut
+    ) on comm {
+        let completion = instance().blocking(|state| {
+            let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
+            state.irecv(message).map(Some)
+        })?;
+        status.set(&completion.status);
+        completion.into_result().map(drop)
+    }
+
+    /// Section 3.7.2.
+    MPI_Irecv / MPI_Irecv_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,
+        request: Out<MPI_Request>
+    ) on comm {
+        let key = instance().with(|state| {
+            let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
+            state.irecv(message)
+        })?;
+        request.set(parse::request_handle(key))
+    }
+
+    /// Section 3.9.
+    MPI_Recv_init / MPI_Recv_init_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,
+        request: Out<MPI_Request>
+    ) on comm {
+        let key = instance().with(|state| {
+            let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
+            state.persistent(Template::Receive(message))
+        })?;
+        request.set(parse::request_handle(key))
+    }
+}
+
+/// The two halves of `MPI_Sendrecv`'s data.
+type Data = (Memory, i64, MPI_Datatype);
+
+mpi! {
+    /// Section 3.10.
+    MPI_Sendrecv / MPI_Sendrecv_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
+        comm: MPI_Comm, status: StatusOut
+    ) on comm {
+        let (out, into): (Data, Data) =
+            ((sendbuf, i64::from(sendcount), sendtype), (recvbuf, i64::from(recvcount), recvtype));
+        let completion = instance().sendrecv(|state| {
+            let send = parse::message(state, out, dest, sendtag, comm)?;
+            Ok((send, parse::message(state, into, source, recvtag, comm)?))
+        })?;
+        status.set(&completion.status);
+        completion.into_result().map(drop)
+    }
+
+    /// Section 3.10.
+    MPI_Sendrecv_replace / MPI_Sendrecv_replace_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, status: StatusOut
+    ) on comm {
+        let data = (buf, i64::from(count), datatype);
+        let completion = instance().sendrecv_replace(|state| {
+            let send = parse::message(state, data, dest, sendtag, comm)?;
+            Ok((send, parse::message(state, data, source, recvtag, comm)?))
+        })?;
+        status.set(&completion.status);
+        completion.into_result().map(drop)
+    }
+
+    /// Section 3.10.
+    MPI_Isendrecv / MPI_Isendrecv_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
+        comm: MPI_Comm, request: Out<MPI_Request>
+    ) on comm {
+        let (out, into): (Data, Data) =
+            ((sendbuf, i64::from(sendcount), sendtype), (recvbuf, i64::from(recvcount), recvtype));
+        let key = instance().with(|state| {
+            let send = parse::message(state, out, dest, sendtag, comm)?;
+            let receive = parse::message(state, into, source, recvtag, comm)?;
+            state.isendrecv(&send, receive)
+        })?;
+        request.set(parse::request_handle(key))
+    }
+
+    /// Section 3.10.
+    MPI_Isendrecv_replace / MPI_Isendrecv_replace_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>
+    ) on comm {
+        let data = (buf, i64::from(count), datatype);
+        let key = instance().with(|state| {
+            let send = parse::message(state, data, dest, sendtag, comm)?;
+            let receive = parse::message(state, data, source, recvtag, comm)?;
+            state.isendrecv_replace(&send, receive)
+        })?;
+        request.set(parse::request_handle(key))
+    }
+
+    /// Section 3.8.1.
+    MPI_Probe (source: c_int, tag: c_int, comm: MPI_Comm, status: StatusOut) on comm {
+        status.set(&instance().probe(parse::communicator(comm)?, source, tag)?);
+        Ok(())
+    }
+
+    /// Section 3.8.1.
+    MPI_Iprobe (source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>, status: StatusOut) on comm {
+        let key = parse::communicator(comm)?;
+        let found = instance().with(|state| {
+            if let Some(found) = state.look_for_message(key, source, tag)? {
+                return Ok(Some(found));
+            }
+            state.progress()?;
+            state.look_for_message(key, source, tag)
+        })?;
+        flag.set(c_int::from(found.is_some()))?;
+        if let Some(found) = found {
+            status.set(&found);
+        }
+        Ok(())
+    }
+
+    /// Section 3.8.2.
+    MPI_Mprobe (
+        source: c_int, tag: c_int, comm: MPI_Comm, message: Out<MPI_Message>, status: StatusOut
+    ) on comm {
+        let (taken, found) = instance().mprobe(parse::communicator(comm)?, source, tag)?;
+        status.set(&found);
+        message.set(message_handle(taken))
+    }
+
+    /// Section 3.8.2.
+    MPI_Improbe (
+        source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>, message: Out<MPI_Message>, status: StatusOut
+    ) on comm {
+        let key = parse::communicator(comm)?;
+        let found = instance().with(|state| {
+            if let Some(found) = state.take_message(key, source, tag)? {
+                return Ok(Some(found));
+            }
+            state.progress()?;
+            state.take_message(key, source, tag)
+        })?;
+        flag.set(c_int::from(found.is_some()))?;
+        let Some((taken, found)) = found else { return Ok(()) };
+        status.set(&found);
+        message.set(message_handle(taken))
+    }
+
+    /// Section 3.8.3.
+    MPI_Mrecv / MPI_Mrecv_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, message: Out<MPI_Message>, status: StatusOut
+    ) {
+        let taken = message_key(message.get()?)?;
+        let completion = instance().blocking(|state| {
+            let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
+            state.imrecv(taken, buffer).map(Some)
+        })?;
+        message.set(MPI_MESSAGE_NULL)?;
+        status.set(&completion.status);
+        completion.into_result().map(drop)
+    }
+
+    /// Section 3.8.3.
+    MPI_Imrecv / MPI_Imrecv_c (
+        buf: Memory, count: Int, datatype: MPI_Datatype, message: Out<MPI_Message>, request: Out<MPI_Request>
+    ) {
+        let taken = message_key(message.get()?)?;
+        let key = instance().with(|state| {
+            let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
+            state.imrecv(taken, buffer)
+        })?;
+        message.set(MPI_MESSAGE_NULL)?;
+        request.set(parse::request_handle(key))
+    }
+}
+
+fn message_handle(message: NullMessage) -> MPI_Message {
+    match message {
+        NullMessage::NoProcess => MPI_MESSAGE_NO_PROC,
+        NullMessage::Real(key) => MPI_Message(parse::handle_of(key)),
+    }
+}
+
+fn message_key(message: MPI_Message) -> Result<NullMessage> {
+    match message {
+        MPI_MESSAGE_NO_PROC => Ok(NullMessage::NoProcess),
+        MPI_Message(number) => match parse::key_of(number) {
+            Some(key) => Ok(NullMessage::Real(key)),
+            None => Err(Error::new(
+                MPI_ERR_REQUEST,
+                "the message is MPI_MESSAGE_NULL, or the handle is no message",
+            )),
+        },
+    }
+}
+
+/// The requests of an array argument.
+fn keys_of(handles: Out<MPI_Request>, count: c_int) -> Result<Vec<Option<Key>>> {
+    let handles = handles.get_all(parse::length(count.into(), "the number of requests")?)?;
+    handles.into_iter().map(parse::request).collect()
+}
+
+/// Ends one request of an array: its handle, if it is gone, and its status.
+fn settle(outcome: &Outcome, handles: Out<MPI_Request>, statuses: StatusOut, at: usize) -> Result<()> {
+    if outcome.freed {
+        handles.set_at(outcome.index, MPI_REQUEST_NULL)?;
+    }
+    statuses.set_at(at, &outcome.completion.status, None);
+    Ok(())
+}
+
+/// The error of a call that completes one request goes to the request's communicator.
+fn one(outcome: Outcome) -> Result<()> {
+    outcome.completion.error.map_or(Ok(()), |error| Err(error.on(outcome.communicator)))
+}
+
+/// Ends several requests: if any has failed, every status tells its error and the call returns `MPI_ERR_IN_STATUS`.
+fn several(outcomes: &[Outcome], statuses: StatusOut, at: impl Fn(&Outcome) -> usize) -> Result<()> {
+    let failed = outcomes.iter().find(|outcome| outcome.completion.error.is_some());
+    let Some(failed) = failed else { return Ok(()) };
+    for outcome in outcomes {
+        let code = outcome.completion.error.as_ref().map_or(MPI_SUCCESS, |error| error.class);
+        statuses.set_at(at(outcome), &outcome.completion.status, Some(code));
+    }
+    let detail = failed.completion.error.as_ref().map_or_else(String::new, |error| error.detail.clone());
+    let detail = format!("request {} of the array failed: {detail}", failed.index);
+    Err(Error::new(MPI_ERR_IN_STATUS, detail).on(failed.communicator))
+}
+
+mpi! {
+    /// Section 3.7.3.
+    MPI_Wait (request: Out<MPI_Request>, status: StatusOut) {
+        let Some(key) = parse::request(request.get()?)? else {
+            status.set(&Status::EMPTY);
+            return Ok(());
+        };
+        let outcome = instance().wait(key)?;
+        settle(&outcome, request, status, 0)?;
+        one(outcome)
+    }
+
+    /// Section 3.7.3.
+    MPI_Test (request: Out<MPI_Request>, flag: Out<c_int>, status: StatusOut) {
+        let key = parse::request(request.get()?)?;
+        match instance().test(&[key], Want::All)? {
+            Found::NotYet => flag.set(0),
+            Found::NoneActive => {
+                status.set(&Status::EMPTY);
+                flag.set(1)
+            }
+            Found::Complete(outcomes) => {
+                flag.set(1)?;
+                let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+                settle(&outcome, request, status, 0)?;
+                one(outcome)
+            }
+        }
+    }
+
+    /// Section 3.7.5.
+    MPI_Waitany (count: c_int, array_of_requests: Out<MPI_Request>, index: Out<c_int>, status: StatusOut) {
+        let keys = keys_of(array_of_requests, count)?;
+        let Some(outcomes) = instance().wait_for(&keys, Want::Any)? else {
+            status.set(&Status::EMPTY);
+            return index.set(MPI_UNDEFINED);
+        };
+        let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+        index.set(outcome.index as c_int)?;
+        settle(&outcome, array_of_requests, status, 0)?;
+        one(outcome)
+    }
+
+    /// Section 3.7.5.
+    MPI_Testany (count: c_int, array_of_requests: Out<MPI_Request>, index: Out<c_int>, flag: Out<c_int>, status: StatusOut) {
+        let keys = keys_of(array_of_requests, count)?;
+        match instance().test(&keys, Want::Any)? {
+            Found::NotYet => {
+                index.set(MPI_UNDEFINED)?;
+                flag.set(0)
+            }
+            Found::NoneActive => {
+                status.set(&Status::EMPTY);
+                index.set(MPI_UNDEFINED)?;
+                flag.set(1)
+            }
+            Found::Complete(outcomes) => {
+                flag.set(1)?;
+                let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+                index.set(outcome.index as c_int)?;
+                settle(&outcome, array_of_requests, status, 0)?;
+                one(outcome)
+            }
+        }
+    }
+
+    /// Section 3.7.5.
+    MPI_Waitall (count: c_int, array_of_requests: Out<MPI_Request>, statuses: StatusOut) {
+        let keys = keys_of(array_of_requests, count)?;
+        let outcomes = instance().wait_for(&keys, Want::All)?.unwrap_or_default();
+        finish_all(&keys, &outcomes, array_of_requests, statuses)
+    }
+
+    /// Section 3.7.5.
+    MPI_Testall (count: c_int, array_of_requests: Out<MPI_Request>, flag: Out<c_int>, statuses: StatusOut) {
+        let keys = keys_of(array_of_requests, count)?;
+        let outcomes = match instance().test(&keys, Want::All)? {
+            Found::NotYet => return flag.set(0),
+            Found::NoneActive => Vec::new(),
+            Found::Complete(outcomes) => outcomes,
+        };
+        flag.set(1)?;
+        finish_all(&keys, &outcomes, array_of_requests, statuses)
+    }
+
+    /// Section 3.7.5.
+    MPI_Waitsome (
+        incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
+    ) {
+        let keys = keys_of(array_of_requests, incount)?;
+        match instance().wait_for(&keys, Want::Some)? {
+            None => outcount.set(MPI_UNDEFINED),
+            Some(outcomes) => finish_some(&outcomes, array_of_requests, (outcount, indices), statuses),
+        }
+    }
+
+    /// Section 3.7.5.
+    MPI_Testsome (
+        incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
+    ) {
+        let keys = keys_of(array_of_requests, incount)?;
+        match instance().test(&keys, Want::Some)? {
+            Found::NoneActive => outcount.set(MPI_UNDEFINED),
+            Found::NotYet => outcount.set(0),
+            Found::Complete(outcomes) => {
+                finish_some(&outcomes, array_of_requests, (outcount, indices), statuses)
+            }
+        }
+    }
+
+    /// Section 3.7.6.
+    MPI_Request_get_status (request: MPI_Request, flag: Out<c_int>, status: StatusOut) {
+        let Some(key) = parse::request(request)? else {
+            status.set(&Status::EMPTY);
+            return flag.set(1);
+        };
+        let found = instance().with(|state| {
+            state.progress()?;
+            state.peek_status(key)
+        })?;
+        if let Some(found) = found {
+            status.set(&found);
+        }
+        flag.set(c_int::from(found.is_some()))
+    }
+
+    /// Section 3.7.6.
+    MPI_Request_get_status_any (
+        count: c_int, array_of_requests: In<MPI_Request>, index: Out<c_int>, flag: Out<c_int>, status: StatusOut
+    ) {
+        let (active, complete) = peek(array_of_requests, count)?;
+        if let Some((at, found)) = complete.first() {
+            status.set(found);
+            index.set(*at as c_int)?;
+            return flag.set(1);
+        }
+        status.set(&Status::EMPTY);
+        index.set(MPI_UNDEFINED)?;
+        flag.set(c_int::from(active == 0))
+    }
+
+    /// Section 3.7.6.
+    MPI_Request_get_status_all (count: c_int, array_of_requests: In<MPI_Request>, flag: Out<c_int>, statuses: StatusOut) {
+        let (active, complete) = peek(array_of_requests, count)?;
+        if active != complete.len() {
+            return flag.set(0);
+        }
+        for at in 0..count as usize {
+            statuses.set_at(at, &Status::EMPTY, None);
+        }
+        for (at, found) in complete {
+            statuses.set_at(at, &found, None);
+        }
+        flag.set(1)
+    }
+
+    /// Section 3.7.6.
+    MPI_Request_get_status_some (
+        incount: c_int, array_of_requests: In<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
+    ) {
+        let (active, complete) = peek(array_of_requests, incount)?;
+        if active == 0 {
+            return outcount.set(MPI_UNDEFINED);
+        }
+        for (place, (at, found)) in complete.iter().enumerate() {
+            indices.set_at(place, *at as c_int)?;
+            statuses.set_at(place, found, None);
+        }
+        outcount.set(complete.len() as c_int)
+    }
+
+    /// Section 3.7.3.
+    MPI_Request_free (request: Out<MPI_Request>) {
+        let Some(key) = parse::request(request.get()?)? else {
+            return Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL"));
+        };
+        instance().with(|state| state.free_request(key))?;
+        request.set(MPI_REQUEST_NULL)
+    }
+
+    /// Section 3.8.4.
+    MPI_Cancel (request: Out<MPI_Request>) {
+        let Some(key) = parse::request(request.get()?)? else {
+            return Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL"));
+        };
+        instance().with(|state| state.cancel(key))
+    }
+
+    /// Section 3.9.
+    MPI_Start (request: Out<MPI_Request>) {
+        start(request.get()?)
+    }
+
+    /// Section 3.9.
+    MPI_Startall (count: c_int, array_of_requests: Out<MPI_Request>) {
+        let handles = array_of_requests.get_all(parse::length(count.into(), "the number of requests")?)?;
+        handles.into_iter().try_for_each(start)
+    }
+}
+
+fn start(handle: MPI_Request) -> Result<()> {
+    match parse::request(handle)? {
+        Some(key) => instance().with(|state| state.start(key)),
+        None => Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL")),
+    }
+}
+
+/// How many requests of an array are active, and the statuses of those that are complete, which stay as they are.
+fn peek(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, Status)>)> {
+    let handles = handles.all(parse::length(count.into(), "the number of requests")?)?;
+    instance().with(|state| {
+        state.progress()?;
+        let (mut active, mut complete) = (0, Vec::new());
+        for (at, handle) in handles.into_iter().enumerate() {
+            let Some(key) = parse::request(handle)? else { continue };
+            if state.is_active(key)? {
+                active += 1;
+                complete.extend(state.peek_status(key)?.map(|status| (at, status)));
+            }
+        }
+        Ok((active, complete))
+    })
+}
+
+fn finish_all(
+    keys: &[Option<Key>],
+    outcomes: &[Outcome],
+    handles: Out<MPI_Request>,
+    statuses: StatusOut,
+) -> Result<()> {
+    let failed = outcomes.iter().any(|outcome| outcome.completion.error.is_some());
+    if outcomes.len() < keys.len() {
+        for at in 0..keys.len() {
+            statuses.set_at(at, &Status::EMPTY, failed.then_some(MPI_SUCCESS));
+        }
+    }
+    outcomes.iter().try_for_each(|outcome| settle(outcome, handles, statuses, outcome.index))?;
+    several(outcomes, statuses, |outcome| outcome.index)
+}
+
+fn finish_some(
+    outcomes: &[Outcome],
+    handles: Out<MPI_Request>,
+    (outcount, indices): (Out<c_int>, Out<c_int>),
+    statuses: StatusOut,
+) -> Result<()> {
+    outcount.set(outcomes.len() as c_int)?;
+    for (place, outcome) in outcomes.iter().enumerate() {
+        indices.set_at(place, outcome.index as c_int)?;
+        settle(outcome, handles, statuses, place)?;
+    }
+    let place =
+        |outcome: &Outcome| outcomes.iter().position(|other| other.index == outcome.index).unwrap_or(0);
+    several(outcomes, statuses, place)
+}
+
+fn attach(owner: BufferOwner, buffer: Memory, size: i64) -> Result<()> {
+    let automatic = buffer.0 == MPI_BUFFER_AUTOMATIC;
+    instance().with(|state| state.attach_buffer(owner, buffer.0, size, automatic))
+}
+
+fn detach(owner: BufferOwner, buffer_addr: Out<usize>, size: impl FnOnce(i64) -> Result<()>) -> Result<()> {
+    let (address, bytes, automatic) = instance().detach_buffer(owner)?.unwrap_or((0, 0, false));
+    buffer_addr.set(address)?;
+    size(if automatic { 0 } else { bytes })
+}
+
+fn owner(comm: MPI_Comm) -> Result<BufferOwner> {
+    parse::communicator(comm).map(Some)
+}
+
+mpi! {
+    /// Section 3.6.
+    MPI_Buffer_attach / MPI_Buffer_attach_c (buffer: Memory, size: Int) {
+        attach(None, buffer, i64::from(size))
+    }
+
+    /// Section 3.6.
+    MPI_Buffer_detach / MPI_Buffer_detach_c (buffer_addr: Out<usize>, size: Out<Int>) {
+        detach(None, buffer_addr, |bytes| size.set(bytes as Int))
+    }
+
+    /// Section 3.6.
+    MPI_Buffer_flush () {
+        instance().flush_buffer(None)
+    }
+
+    /// Section 3.6.
+    MPI_Buffer_iflush (request: Out<MPI_Request>) {
+        let key = instance().with(|state| state.iflush_buffer(None))?;
+        request.set(parse::request_handle(key))
+    }
+
+    /// Section 3.6.
+    MPI_Comm_attach_buffer / MPI_Comm_attach_buffer_c (comm: MPI_Comm, buffer: Memory, size: Int) on comm {
+        attach(owner(comm)?, buffer, i64::from(size))
+    }
+
+    /// Section 3.6.
+    MPI_Comm_detach_buffer / MPI_Comm_detach_buffer_c (
+        comm: MPI_Comm, buffer_addr: Out<usize>, size: Out<Int>
+    ) on comm {
+        detach(owner(comm)?, buffer_addr, |bytes| size.set(bytes as Int))
+    }
+
+    /// Section 3.6.
+    MPI_Comm_flush_buffer (comm: MPI_Comm) on comm {
+        instance().flush_buffer(owner(comm)?)
+    }
+
+    /// Section 3.6.
+    MPI_Comm_iflush_buffer (comm: MPI_Comm, request: Out<MPI_Request>) on comm {
+        let owner = owner(comm)?;
+        let key = instance().with(|state| state.iflush_buffer(owner))?;
+        request.set(parse::request_handle(key))
+    }
+
+    /// Section 3.2.5.
+    MPI_Get_count / MPI_Get_count_c (status: In<MPI_Status>, datatype: MPI_Datatype, count: Out<Int>) {
+        let bytes = parse::bytes_of(&status.all(1)?[0]) as i64;
+        let elements = instance().with(|state| Ok(parse::datatype(state, datatype)?.count_in(bytes)))?;
+        let elements = elements.and_then(|elements| Int::try_from(elements).ok());
+        count.set(elements.unwrap_or(Int::from(MPI_UNDEFINED)))
+    }
+
+    /// Section 3.8.4.
+    MPI_Test_cancelled (status: In<MPI_Status>, flag: Out<c_int>) {
+        flag.set(c_int::from(status.all(1)?[0].MPI_internal[2] != 0))
+    }
+}

@@ -1,0 +1,362 @@
+//! Message files: how a file gets into another process's inbox whole, and how that process learns of it without polling.
+//!
+//! Every process of a job owns one directory in the job's directory, its [`Inbox`]. A sender writes a file there under a
+//! hidden name (beginning with a dot) and then renames it: readers never see half a message. The kernel reports the
+//! renamed name to the owner (inotify, `IN_MOVED_TO`), who sleeps in `poll` until then. What was there before the owner
+//! began to watch, and what the kernel could not report because its queue overflowed, is found by reading the directory.
+
+use std::ffi::{CStr, CString};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::memory::UserMemory;
+
+/// A directory that was opened and checked: it is ours alone.
+#[derive(Debug)]
+struct Directory {
+    path: PathBuf,
+    file: File,
+}
+
+impl Directory {
+    /// Opens the directory, making it (mode 0700) when it is not there.
+    fn open_or_create(path: &Path) -> Result<Self> {
+        match DirBuilder::new().mode(0o700).create(path) {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => {
+                return Err(refused("create the directory", path, e));
+            }
+            _ => {}
+        }
+        let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+        let file = opened.map_err(|e| refused("open the directory", path, e))?;
+        let facts = file.metadata().map_err(|e| refused("look at the directory", path, e))?;
+        // SAFETY: geteuid has no precondition.
+        if facts.uid() != unsafe { libc::geteuid() } || facts.mode() & 0o077 != 0 {
+            let reason = io::Error::new(ErrorKind::PermissionDenied, "it must belong to you, with mode 0700");
+            return Err(refused("use the directory", path, reason));
+        }
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    fn open_at(&self, name: &CStr, flags: i32) -> Result<File> {
+        // SAFETY: a NUL-terminated name and an open directory.
+        let fd =
+            unsafe { libc::openat(self.file.as_raw_fd(), name.as_ptr(), flags | libc::O_CLOEXEC, 0o600) };
+        if fd < 0 {
+            return Err(self.failed("open", name));
+        }
+        // SAFETY: the descriptor is new and ours.
+        Ok(unsafe { File::from_raw_fd(fd) })
+    }
+
+    fn rename(&self, from: &CStr, to: &CStr) -> Result<()> {
+        let fd = self.file.as_raw_fd();
+        // SAFETY: NUL-terminated names and an open directory.
+        if unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) } < 0 {
+            return Err(self.failed("rename", from));
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &CStr) -> Result<()> {
+        // SAFETY: a NUL-terminated name and an open directory.
+        if unsafe { libc::unlinkat(self.file.as_raw_fd(), name.as_ptr(), 0) } < 0 {
+            return Err(self.failed("remove", name));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, verb: &str, name: &CStr) -> Error {
+        let path = self.path.join(name.to_string_lossy().as_ref());
+        Error::last(format!("cannot {verb} {}", path.display()))
+    }
+}
+
+fn refused(verb: &str, path: &Path, reason: io::Error) -> Error {
+    Error::new(format!("cannot {verb} {}", path.display()), reason)
+}
+
+/// The directory in which a process receives files.
+#[derive(Debug)]
+pub struct Inbox {
+    directory: Directory,
+    events: OwnedFd,
+    waking: OwnedFd,
+}
+
+/// The directory in which another process receives files.
+#[derive(Debug)]
+pub struct Outbox {
+    directory: Directory,
+}
+
+impl Outbox {
+    /// Opens the inbox at `path` to send into it; makes it when its owner has not come yet.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or opened, or is not ours alone.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { directory: Directory::open_or_create(path)? })
+    }
+
+    /// Puts a file called `name` there that holds `head` and then the `bytes` bytes at `body`.
+    ///
+    /// # Errors
+    /// When the file system refuses; nothing is left behind then, and nothing has been seen by the receiver.
+    pub fn send(&self, name: &CStr, head: &[u8], body: UserMemory, bytes: usize) -> Result<()> {
+        let mut hidden = Vec::with_capacity(64);
+        hidden.push(b'.');
+        hidden.extend_from_slice(name.to_bytes_with_nul());
+        let Ok(hidden) = CString::from_vec_with_nul(hidden) else { unreachable!("one NUL, at the end") };
+        let mut file = self.directory.open_at(&hidden, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY)?;
+        let written = write_all(&mut file, head, body, bytes).map_err(|reason| {
+            let path = self.directory.path.join(name.to_string_lossy().as_ref());
+            Error::new(
+                format!("cannot write the {} bytes of message {}", head.len() + bytes, path.display()),
+                reason,
+            )
+        });
+        let sent = written.and_then(|()| self.directory.rename(&hidden, name));
+        if sent.is_err() {
+            let _ = self.directory.remove(&hidden);
+        }
+        sent
+    }
+}
+
+fn write_all(file: &mut File, head: &[u8], body: UserMemory, bytes: usize) -> io::Result<()> {
+    let total = head.len() + bytes;
+    let mut done = 0;
+    while done < total {
+        let from = done.saturating_sub(head.len());
+        // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the send.
+        let rest = unsafe {
+            std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, bytes - from)
+        };
+        let slices =
+            [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(if bytes == 0 { &[] } else { rest })];
+        match file.write_vectored(&slices) {
+            Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero)),
+            Ok(n) => done += n,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+impl Inbox {
+    /// Makes the inbox at `path` and begins to watch it.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, is not ours alone, or cannot be watched.
+    pub fn create(path: &Path) -> Result<Self> {
+        let directory = Directory::open_or_create(path)?;
+        let cannot =
+            || Error::last(format!("cannot watch {} (see fs.inotify.max_user_instances)", path.display()));
+        // SAFETY: no pointer is passed.
+        let events = unsafe { libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) };
+        let events = owned(events).ok_or_else(cannot)?;
+        let name = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|e| refused("watch", path, io::Error::new(ErrorKind::InvalidInput, e)))?;
+        // SAFETY: a NUL-terminated path.
+        let watch = unsafe { libc::inotify_add_watch(events.as_raw_fd(), name.as_ptr(), libc::IN_MOVED_TO) };
+        if watch < 0 {
+            return Err(cannot());
+        }
+        // SAFETY: no pointer is passed.
+        let waking =
+            owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).ok_or_else(cannot)?;
+        Ok(Self { directory, events, waking })
+    }
+
+    /// Names of files that have arrived since the last call, in the order of their arrival. False when the kernel has
+    /// lost count: read the whole directory with [`Inbox::scan`].
+    ///
+    /// # Errors
+    /// When the kernel's queue cannot be read.
+    pub fn arrived(&self, mut found: impl FnMut(&str)) -> Result<bool> {
+        let mut buffer = [0_u8; 4096];
+        let mut complete = true;
+        let mut events = borrowed(self.events.as_raw_fd());
+        let n = match events.read(&mut buffer) {
+            Ok(n) => n,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => 0,
+            Err(e) => return Err(refused("read the events of", &self.directory.path, e)),
+        };
+        // struct inotify_event: watch (4), mask (4), cookie (4), length of the name (4), name padded with NUL.
+        let mut rest = &buffer[..n];
+        while let Some((event, tail)) = rest.split_at_checked(16) {
+            let number =
+                |at: usize| u32::from_ne_bytes([event[at], event[at + 1], event[at + 2], event[at + 3]]);
+            complete &= number(4) & libc::IN_Q_OVERFLOW == 0;
+            let Some((name, tail)) = tail.split_at_checked(number(12) as usize) else { break };
+            let name = name.split(|&byte| byte == 0).next().unwrap_or(name);
+            if let (Ok(name), false) = (std::str::from_utf8(name), name.is_empty()) {
+                found(name);
+            }
+            rest = tail;
+        }
+        Ok(complete)
+    }
+
+    /// Names of all files that lie in the inbox, in no order.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn scan(&self, mut found: impl FnMut(&str)) -> Result<()> {
+        let cannot = |e| refused("read the directory", &self.directory.path, e);
+        for entry in fs::read_dir(&self.directory.path).map_err(cannot)? {
+            if let Some(name) = entry.map_err(cannot)?.file_name().to_str() {
+                found(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the received file `name`.
+    ///
+    /// # Errors
+    /// When it is not there, or is not a plain file.
+    pub fn open(&self, name: &CStr) -> Result<ReceivedFile> {
+        Ok(ReceivedFile(self.directory.open_at(name, libc::O_RDONLY | libc::O_NOFOLLOW)?))
+    }
+
+    /// Removes the received file `name`.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn remove(&self, name: &CStr) -> Result<()> {
+        self.directory.remove(name)
+    }
+
+    /// Sleeps until a file has come, another thread calls [`Inbox::wake`], or `limit` has passed.
+    pub fn sleep(&self, limit: Duration) {
+        let ready = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut both = [ready(&self.events), ready(&self.waking)];
+        let time = libc::timespec {
+            tv_sec: limit.as_secs() as libc::time_t,
+            tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
+        };
+        // SAFETY: two descriptors, both open, and a valid time.
+        unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+        if both[1].revents != 0 {
+            let _ = borrowed(self.waking.as_raw_fd()).read(&mut [0; 8]);
+        }
+    }
+
+    /// Wakes the threads of this process that sleep here.
+    pub fn wake(&self) {
+        let _ = borrowed(self.waking.as_raw_fd()).write(&1_u64.to_ne_bytes());
+    }
+}
+
+/// A received file, open for reading.
+#[derive(Debug)]
+pub struct ReceivedFile(File);
+
+impl ReceivedFile {
+    /// Length in bytes.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    /// Reads up to `bytes` bytes from the beginning in one system call; returns how many there were.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn read_start(&self, into: UserMemory, bytes: usize) -> io::Result<usize> {
+        // SAFETY: `into` names `bytes` writable bytes by its promise.
+        let n = unsafe { libc::pread(self.0.as_raw_fd(), into.address() as *mut libc::c_void, bytes, 0) };
+        usize::try_from(n).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Reads `bytes` bytes at `offset` to `into`.
+    ///
+    /// # Errors
+    /// When the file system refuses or the file is shorter.
+    pub fn read_at(&self, offset: u64, into: UserMemory, bytes: usize) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes {
+            let place = into.offset(done as i64).address() as *mut libc::c_void;
+            let at = (offset + done as u64) as libc::off_t;
+            // SAFETY: `into` names `bytes` writable bytes by its promise.
+            let n = unsafe { libc::pread(self.0.as_raw_fd(), place, bytes - done, at) };
+            match n {
+                1.. => done += n as usize,
+                0 => return Err(io::Error::from(ErrorKind::UnexpectedEof)),
+                _ => return Err(io::Error::last_os_error()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn owned(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: a descriptor that the system has just made for us.
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// A `File` for reading or writing through a descriptor that stays its owner's.
+fn borrowed(fd: RawFd) -> ManuallyDrop<File> {
+    // SAFETY: the owner outlives the call it is used in, and `ManuallyDrop` never closes it.
+    ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+
+    fn scratch() -> PathBuf {
+        let path = std::env::temp_dir().join(format!("postrider-file-test-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_file_arrives_whole_and_is_reported() {
+        let path = scratch().join("inbox");
+        let (inbox, outbox) = (Inbox::create(&path).unwrap(), Outbox::open(&path).unwrap());
+        let mut body = OwnedMemory::new(100_000);
+        let memory = UserMemory::of(&mut body);
+        memory.offset(99_990).write(b"the end");
+        outbox.send(c"7.1", b"head", memory, 100_000).unwrap();
+        inbox.sleep(Duration::from_secs(60));
+        let mut names = Vec::new();
+        assert!(inbox.arrived(|name| names.push(name.to_owned())).unwrap());
+        assert_eq!(names, ["7.1"]);
+        let file = inbox.open(c"7.1").unwrap();
+        assert_eq!(file.bytes().unwrap(), 100_004);
+        assert_eq!(file.read_start(memory, 4).unwrap(), 4);
+        let mut head = [0; 4];
+        memory.read(&mut head);
+        assert_eq!(&head, b"head");
+        file.read_at(99_994, memory, 7).unwrap();
+        let mut end = [0; 7];
+        memory.read(&mut end);
+        assert_eq!(&end, b"the end");
+        inbox.remove(c"7.1").unwrap();
+        inbox.scan(|name| panic!("{name} was left behind")).unwrap();
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_others_can_read_is_refused() {
+        let path = scratch().join("open");
+        DirBuilder::new().mode(0o755).create(&path).unwrap();
+        let error = Inbox::create(&path).unwrap_err();
+        assert!(error.to_string().contains("mode 0700"), "{error}");
+        fs::remove_dir_all(path).unwrap();
+    }
+}

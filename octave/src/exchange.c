@@ -1,0 +1,371 @@
+/* exchange.c: see exchange.h. */
+#include "exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct exchange exchange;
+
+/* A send that MPI has not finished with, and everything that it reads from. */
+struct sending {
+    struct outgoing message;
+    MPI_Request *requests;
+    int request_count;
+    struct sending *next;
+};
+
+/* Oldest first. */
+static struct sending *sending_first;
+static struct sending **sending_last = &sending_first;
+
+static struct waiting *waiting_first;
+static struct waiting **waiting_last = &waiting_first;
+
+static struct outgoing new_message;
+static struct byte_buffer arrived;
+static int payload_tag;
+static char problem_text[512];
+
+/* A later call looks at no more than this many unfinished sends, so that many
+   small ones do not make every call slower. */
+enum { SENDINGS_TESTED = 8 };
+/* Buffers above this size go back to the system after use. */
+enum { BUFFER_KEPT_BYTES = 1 << 20 };
+
+/* NULL for success, else the text of MPI's error. */
+static const char *mpi_problem(int code, const char *call)
+{
+    char text[MPI_MAX_ERROR_STRING + 1];
+    int length = 0;
+    if (code == MPI_SUCCESS)
+        return NULL;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        length = 0;
+    text[length] = 0;
+    snprintf(problem_text, sizeof problem_text, "%s failed: %.400s", call, text);
+    return problem_text;
+}
+
+static const char *out_of_memory(void)
+{
+    return "out of memory for a message";
+}
+
+const char *exchange_begin(void)
+{
+    int was_initialized = 0, found = 0;
+    int *tag_max;
+    const char *wrong = mpi_problem(MPI_Initialized(&was_initialized), "MPI_Initialized");
+    if (wrong || exchange.running)
+        return wrong;
+    if (exchange.finalized)
+        return "MPI has been finalized and cannot be started a second time";
+    if (!was_initialized)
+        wrong = mpi_problem(MPI_Init(NULL, NULL), "MPI_Init");
+    if (wrong)
+        return wrong;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &exchange.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &exchange.size);
+    wrong = mpi_problem(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_max, &found),
+                        "MPI_Comm_get_attr");
+    exchange.tag_max = found ? *tag_max : 32767;
+    exchange.user_tag_max = exchange.tag_max / 2;
+    payload_tag = exchange.user_tag_max;
+    exchange.running = 1;
+    return wrong;
+}
+
+/* ---- sending ---- */
+
+static void release_sending(struct sending *sending)
+{
+    outgoing_release_payloads(&sending->message);
+    buffer_free(&sending->message.buffer);
+    free(sending->requests);
+    free(sending);
+}
+
+/* Releases what has completed.  An error of MPI shows in the transfer itself, at
+   the receiver; the send is then over too. */
+static void advance_sendings(void)
+{
+    struct sending **link = &sending_first;
+    int tested;
+    for (tested = 0; *link && tested < SENDINGS_TESTED; tested++) {
+        struct sending *sending = *link;
+        int done = 1;
+        MPI_Testall(sending->request_count, sending->requests, &done, MPI_STATUSES_IGNORE);
+        if (!done) {
+            link = &sending->next;
+            continue;
+        }
+        *link = sending->next;
+        if (!*link)
+            sending_last = link;
+        release_sending(sending);
+    }
+}
+
+static int next_payload_tag(void)
+{
+    payload_tag = payload_tag < exchange.tag_max ? payload_tag + 1 : exchange.user_tag_max + 1;
+    return payload_tag;
+}
+
+static const char *start_sends(struct sending *sending, const int *destinations, int count, int tag)
+{
+    struct outgoing *message = &sending->message;
+    MPI_Request *request = sending->requests;
+    const char *wrong = NULL;
+    int i;
+    size_t k;
+    for (i = 0; i < count && !wrong; i++) {
+        wrong = mpi_problem(MPI_Isend_c(message->buffer.bytes, (MPI_Count)message->buffer.used,
+                                        MPI_BYTE, destinations[i], tag, MPI_COMM_WORLD, request),
+                            "MPI_Isend");
+        sending->request_count += !wrong;
+        request++;
+        for (k = 0; k < message->payload_count && !wrong; k++, request++) {
+            const struct payload *payload = &message->payloads[k];
+            wrong = mpi_problem(MPI_Isend_c(payload->data, (MPI_Count)payload->bytes, MPI_BYTE,
+                                            destinations[i], payload_tag, MPI_COMM_WORLD, request),
+                                "MPI_Isend");
+            sending->request_count += !wrong;
+        }
+    }
+    return wrong;
+}
+
+/* The common case, one small message to one process, completes at once and gives
+   its buffer to the next send. */
+static const char *send_small(struct outgoing *message, int destination, int tag, int *done,
+                              MPI_Request *request)
+{
+    const char *wrong =
+        mpi_problem(MPI_Isend_c(message->buffer.bytes, (MPI_Count)message->buffer.used, MPI_BYTE,
+                                destination, tag, MPI_COMM_WORLD, request), "MPI_Isend");
+    return wrong ? wrong : mpi_problem(MPI_Test(request, done, MPI_STATUS_IGNORE), "MPI_Test");
+}
+
+static const char *send_and_keep(struct outgoing *message, const int *destinations, int count,
+                                 int tag, const MPI_Request *started)
+{
+    struct sending *sending = calloc(1, sizeof *sending);
+    size_t requests = (size_t)count * (1 + message->payload_count);
+    const char *wrong = NULL;
+    if (sending)
+        sending->requests = malloc(requests * sizeof *sending->requests);
+    if (!sending || !sending->requests) {
+        free(sending);
+        return out_of_memory();
+    }
+    sending->message = *message;
+    memset(message, 0, sizeof *message);
+    if (started) {
+        sending->requests[0] = *started;
+        sending->request_count = 1;
+    } else {
+        wrong = start_sends(sending, destinations, count, tag);
+    }
+    *sending_last = sending;
+    sending_last = &sending->next;
+    return wrong;
+}
+
+struct outgoing *exchange_new_message(void)
+{
+    return &new_message;
+}
+
+const char *exchange_send(struct outgoing *message, int values, const int *destinations,
+                          int destination_count, int tag)
+{
+    MPI_Request request;
+    const char *wrong;
+    int done = 0, small = message->payload_count == 0 && destination_count == 1;
+    advance_sendings();
+    message_end(&message->buffer, (uint32_t)values, (uint32_t)message->payload_count,
+                message->payload_count ? (uint32_t)next_payload_tag() : 0);
+    if (small) {
+        wrong = send_small(message, destinations[0], tag, &done, &request);
+        if (done && message->buffer.capacity > BUFFER_KEPT_BYTES)
+            buffer_free(&message->buffer);
+        if (wrong || done)
+            return wrong;
+    }
+    if (destination_count == 0) {
+        outgoing_release_payloads(message);
+        return NULL;
+    }
+    return send_and_keep(message, destinations, destination_count, tag, small ? &request : NULL);
+}
+
+const char *exchange_end(void)
+{
+    const char *wrong = NULL;
+    if (!exchange.running)
+        return NULL;
+    while (sending_first && !wrong) {
+        struct sending *sending = sending_first;
+        sending_first = sending->next;
+        wrong = mpi_problem(MPI_Waitall(sending->request_count, sending->requests,
+                                        MPI_STATUSES_IGNORE), "MPI_Waitall");
+        release_sending(sending);
+    }
+    sending_last = &sending_first;
+    exchange.running = 0;
+    exchange.finalized = 1;
+    return wrong ? wrong : mpi_problem(MPI_Finalize(), "MPI_Finalize");
+}
+
+/* ---- receiving ---- */
+
+int exchange_matches(const struct waiting *waiting, int source, int tag)
+{
+    return (source == MPI_ANY_SOURCE || source == waiting->source) &&
+           (tag == waiting->tag || (tag == MPI_ANY_TAG && waiting->tag <= exchange.user_tag_max));
+}
+
+static const char *describe(struct waiting *waiting, const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+    const char *wrong = mpi_problem(MPI_Get_count_c(status, MPI_BYTE, &bytes), "MPI_Get_count");
+    waiting->source = status->MPI_SOURCE;
+    waiting->tag = status->MPI_TAG;
+    waiting->bytes = (uint64_t)bytes;
+    if (!wrong && bytes < 0)
+        return "a message is not a whole number of bytes";
+    return wrong;
+}
+
+/* The first matching message: from the list of those that a probe took, else from MPI. */
+static const char *await_message(int source, int tag, struct waiting *found)
+{
+    struct waiting **link;
+    MPI_Status status;
+    const char *wrong;
+    for (link = &waiting_first; *link; link = &(*link)->next) {
+        struct waiting *match = *link;
+        if (!exchange_matches(match, source, tag))
+            continue;
+        *link = match->next;
+        if (!*link)
+            waiting_last = link;
+        *found = *match;
+        free(match);
+        return NULL;
+    }
+    wrong = mpi_problem(MPI_Mprobe(source, tag, MPI_COMM_WORLD, &found->message, &status),
+                        "MPI_Mprobe");
+    return wrong ? wrong : describe(found, &status);
+}
+
+struct payload_origin {
+    int source;
+    int tag;
+};
+
+static const char *receive_payload(void *context, void *to, uint64_t bytes)
+{
+    const struct payload_origin *origin = context;
+    struct waiting found;
+    void *discarded = NULL;
+    const char *wrong = await_message(origin->source, origin->tag, &found);
+    if (wrong)
+        return wrong;
+    if (found.bytes != bytes) {
+        snprintf(problem_text, sizeof problem_text,
+                 "a payload from rank %d has %llu bytes where %llu were announced", origin->source,
+                 (unsigned long long)found.bytes, (unsigned long long)bytes);
+        return problem_text;
+    }
+    if (!to) {
+        discarded = malloc((size_t)bytes);
+        if (!discarded)
+            return out_of_memory();
+    }
+    wrong = mpi_problem(MPI_Mrecv_c(to ? to : discarded, (MPI_Count)bytes, MPI_BYTE,
+                                    &found.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    free(discarded);
+    return wrong;
+}
+
+static const char *receive_encoding(struct waiting *found)
+{
+    const char *wrong;
+    if (found->bytes > arrived.capacity) {
+        unsigned char *bytes = realloc(arrived.bytes, (size_t)found->bytes);
+        if (!bytes)
+            return out_of_memory();
+        arrived.bytes = bytes;
+        arrived.capacity = (size_t)found->bytes;
+    }
+    arrived.used = (size_t)found->bytes;
+    wrong = mpi_problem(MPI_Mrecv_c(arrived.bytes, (MPI_Count)found->bytes, MPI_BYTE,
+                                    &found->message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    if (wrong)
+        return wrong;
+    wrong = message_check(arrived.bytes, arrived.used);
+    if (!wrong)
+        return NULL;
+    snprintf(problem_text, sizeof problem_text,
+             "the message from rank %d with tag %d is not one of values: %.200s", found->source,
+             found->tag, wrong);
+    return problem_text;
+}
+
+const char *exchange_receive(int source, int tag, int wanted, mxArray *values[])
+{
+    struct waiting found;
+    struct value_reader reader;
+    struct message_header header;
+    struct payload_origin origin;
+    const char *wrong;
+    advance_sendings();
+    wrong = await_message(source, tag, &found);
+    if (!wrong)
+        wrong = receive_encoding(&found);
+    if (wrong)
+        return wrong;
+    message_open(&reader, arrived.bytes, arrived.used, &header);
+    origin.source = found.source;
+    origin.tag = (int)header.payload_tag;
+    /* A call without outputs still shows the first value. */
+    wrong = values_decode(&arrived, wanted ? wanted : 1, values, receive_payload, &origin);
+    if (arrived.capacity > BUFFER_KEPT_BYTES)
+        buffer_free(&arrived);
+    if (!wrong && header.values < (uint32_t)wanted) {
+        snprintf(problem_text, sizeof problem_text,
+                 "the message from rank %d with tag %d holds %lu values, but %d were asked for",
+                 found.source, found.tag, (unsigned long)header.values, wanted);
+        return problem_text;
+    }
+    return wrong;
+}
+
+const char *exchange_probe(struct waiting **first)
+{
+    int flag = 1;
+    advance_sendings();
+    for (;;) {
+        struct waiting *waiting = malloc(sizeof *waiting);
+        MPI_Status status;
+        const char *wrong;
+        if (!waiting)
+            return out_of_memory();
+        wrong = mpi_problem(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+                                        &waiting->message, &status), "MPI_Improbe");
+        if (!wrong && flag)
+            wrong = describe(waiting, &status);
+        if (wrong || !flag) {
+            free(waiting);
+            *first = waiting_first;
+            return wrong;
+        }
+        waiting->next = NULL;
+        *waiting_last = waiting;
+        waiting_last = &waiting->next;
+    }
+}

@@ -1,0 +1,50 @@
+/* mex_values.h: values of the interpreter to and from the binary encoding.
+ *
+ * Only the MEX functions documented for both MATLAB (R2018a and later,
+ * interleaved complex) and GNU Octave are used.  The format itself lives in
+ * value_codec; this file knows what an mxArray is, and nothing of MPI.
+ *
+ * Dense arrays of at least PAYLOAD_BYTES_MIN bytes are not copied into the
+ * encoding.  They travel straight from the array's own memory as payloads,
+ * messages of their own.  full(array) returns an array that shares this memory;
+ * it is kept until the payload is sent, and copy-on-write protects it from later
+ * assignments in the program.  (mxDuplicateArray would copy.)
+ */
+#ifndef POSTRIDER_MEX_VALUES_H
+#define POSTRIDER_MEX_VALUES_H
+
+#include "value_codec.h"
+#include <mex.h>
+
+/* Below this one message with a copy is faster than two without. */
+enum { PAYLOAD_BYTES_MIN = 65536 };
+
+struct payload {
+    mxArray *kept;
+    const void *data;
+    uint64_t bytes;
+};
+
+/* An encoded message and the arrays that travel beside it. */
+struct outgoing {
+    struct byte_buffer buffer;
+    struct payload *payloads;
+    size_t payload_count;
+    size_t payload_capacity;
+};
+
+/* Each returns NULL, or the text of an error (valid until the next call). */
+const char *values_encode(struct outgoing *message, int count, const mxArray *const values[]);
+
+/* Fills `bytes` bytes at `to` with the next payload; a NULL `to` discards it. */
+typedef const char *payload_source(void *context, void *to, uint64_t bytes);
+
+/* Decodes a message that message_check() found good.  All payloads are taken from
+   `source`, also those of values beyond `outputs`, which are dropped. */
+const char *values_decode(const struct byte_buffer *message, int outputs, mxArray *values[],
+                          payload_source *source, void *context);
+
+/* Gives the kept arrays and the payload list back, but not the buffer. */
+void outgoing_release_payloads(struct outgoing *message);
+
+#endif

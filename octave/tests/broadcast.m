@@ -1,0 +1,19 @@
+% MPI_Bcast brings the values of the source to everybody, small and large.
+MPI_Init;
+comm = MPI_COMM_WORLD;
+rank = MPI_Comm_rank(comm);
+ranks = MPI_Comm_size(comm);
+for source = 0:ranks-1
+  for n = [1 200]
+    mine = {};
+    if rank == source
+      mine = {n * ones(n), {source, "text"}};
+    end
+    [matrix, list] = MPI_Bcast(source, 10 + source, comm, mine{:});
+    assert(matrix, n * ones(n));
+    assert(list, {source, "text"});
+  end
+end
+MPI_Send(rank, 1, comm, "after");
+assert(MPI_Recv(rank, 1, comm), "after");
+MPI_Finalize;

@@ -1,0 +1,46 @@
+1;
+% What cannot be sent, and wrong arguments, give an error that says what and where;
+% the next message is not disturbed.
+function expect_error(pattern, varargin)
+  try
+    MPI_Send(varargin{:});
+  catch problem
+    if isempty(regexp(problem.message, pattern, "once"))
+      error("the error was: %s", problem.message);
+    end
+    return
+  end
+  error("no error where one with '%s' was due", pattern);
+end
+
+MPI_Init;
+comm = MPI_COMM_WORLD;
+rank = MPI_Comm_rank(comm);
+expect_error("var1 is a function_handle", rank, 1, comm, @sin);
+expect_error("var2 is a function_handle", rank, 1, comm, rand(200), @(x) x + 1);
+expect_error("var1\\{2\\}\\.f is a function_handle", rank, 1, comm, {1, struct("f", @sin)});
+expect_error("var1\\(2\\)\\.f is a function_handle", rank, 1, comm, struct("f", {1, @sin}));
+expect_error("var1 is a containers.Map|var1 is a object", rank, 1, comm, containers.Map());
+expect_error("rank", MPI_Comm_size(comm), 1, comm, 1);
+expect_error("rank", 0.5, 1, comm, 1);
+expect_error("tag", rank, -1, comm, 1);
+expect_error("tag", rank, "text", comm, 1);
+expect_error("comm", rank, 1, 12345, 1);
+expect_error("too few", rank);
+deep = {};
+for k = 1:250
+  deep = {deep};
+end
+expect_error("nested", rank, 1, comm, deep);
+MPI_Send(rank, 1, comm, "good");
+assert(MPI_Recv(rank, 1, comm), "good");
+MPI_Send(rank, 1, comm, 1);
+try
+  [a, b] = MPI_Recv(rank, 1, comm);
+  error("no error for a missing value");
+catch problem
+  assert(! isempty(regexp(problem.message, "holds 1 values, but 2", "once")));
+end
+MPI_Finalize;
+assert(MPI_Comm_rank(comm), rank);
+expect_error("finalized", rank, 1, comm, 1);

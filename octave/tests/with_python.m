@@ -1,0 +1,30 @@
+% The Octave half of a job of two programs; python/tests/with_octave.py is the other.
+MPI_Init;
+comm = MPI_COMM_WORLD;
+values = every_value();
+MPI_Send(1, 1, comm, values);
+back = MPI_Recv(1, 2, comm);
+for k = 1:numel(values)
+  % In Python a scalar, a row of text and a list have no shape of their own, and
+  % nothing has a complex part of zeros only.
+  if ! (isequal(back{k}, values{k}) || (isnumeric(back{k}) && all(isnan(back{k}))) || ...
+        (isempty(back{k}) && isempty(values{k})))
+    error("value %d, a %s, came back from Python changed", k, class(values{k}));
+  end
+end
+[text, list, map, matrix, flag, big] = MPI_Recv('*', '*', comm);
+assert(text, "gr\303\274\303\237e");
+assert(list, {int64(1), 2.5, "x"});
+assert(map, struct("a", int64(1), "b", struct("c", [])));
+assert(matrix, [1 2 3; 4 5 6]);
+assert(flag, true);
+assert(big, reshape(0:89999, 300, 300)');
+try
+  MPI_Recv(1, 4, comm);
+  error("no error for bytes that are no values");
+catch problem
+  assert(! isempty(strfind(problem.message, "is not one of values")));
+end
+[a, b] = MPI_Bcast(0, 5, comm, rand(3) > 2, "all");
+assert(MPI_Recv(1, 6, comm), "done");
+MPI_Finalize;

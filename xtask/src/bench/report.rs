@@ -1,0 +1,113 @@
+//! `docs/BENCHMARKS.md`, written from the results of one session.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::record::Run;
+use super::table::{self, Table};
+use super::targets;
+
+const METHOD: &str = "\
+Written by `cargo xtask bench --report DIR`; edit the program, not this page.
+
+The programs are the C sources in `bench/src`. One binary against the standard ABI runs on Postrider and on MPICH; the
+same sources are compiled a second time for Open MPI, whose ABI is its own. MPICH and Open MPI are the PyPI wheels. For
+every task the engines run in turn, as often as the repetitions say; each program adapts its iterations to a time budget
+and reports the median of its batches, and the median over the repetitions stands here. Times of several ranks are
+those of the slowest.
+
+- *latency* is half a round trip; with more than two ranks, pairs exchange messages at the same time.
+- *bandwidth* and *bidirectional* have a window of up to 64 messages and at most 16 MiB, or one message, under way. MB is 10^6
+  bytes.
+- *bcast* moves its root on by one rank with every call, so that calls do not overlap.
+- *ratio* is Postrider's time divided by that of the better of MPICH and Open MPI, for times and rates alike: below 1,
+  Postrider is faster.
+- *floors* have no MPI: a word through a shared ring with spinning and a futex (ring), pairs that sleep on a futex at once
+  (futex), one copy inside a process (memcpy) and from another process (readv), the system calls of a message in a file (file),
+  and cp.
+";
+
+/// The page; `directory` holds the pictures.
+pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
+    let mut page = format!("# Benchmarks\n\n{METHOD}");
+    write_session(&mut page, run);
+    write_targets(&mut page, run);
+    write_failures(&mut page, run);
+    write_pictures(&mut page, directory, root);
+    page.push_str("\n## Tables\n");
+    for table in table::tables(run) {
+        write_table(&mut page, &table);
+    }
+    page
+}
+
+// Writing to a String cannot fail, so the results of write! are dropped on this page.
+
+fn write_session(page: &mut String, run: &Run) {
+    let machine = &run.machine;
+    let kind = if run.quick { "quick session" } else { "full session" };
+    let _ = writeln!(page, "\n## Session\n");
+    let _ = writeln!(page, "- {}, {kind}, commit `{}`", run.date, run.commit);
+    let _ = writeln!(
+        page,
+        "- {} cores of {}, {:.0} GiB, Linux {}, temporary files on {}",
+        machine.cores, machine.cpu, machine.memory_gib, machine.kernel, machine.tmpdir_file_system
+    );
+    let _ = writeln!(
+        page,
+        "- load before the session {}, at its end {}",
+        machine.load_at_start, machine.load_at_end
+    );
+    let _ = writeln!(page, "- {} repetitions, {} ms for each size", run.repetitions, run.budget_ms);
+    for (engine, version) in &run.versions {
+        let _ = writeln!(page, "- {engine}: {}", version.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+}
+
+fn write_targets(page: &mut String, run: &Run) {
+    let targets = targets::targets(run);
+    let reached = targets.iter().filter(|target| target.is_reached() == Some(true)).count();
+    let _ = writeln!(page, "\n## Targets\n\n{reached} of {} are reached.\n", targets.len());
+    let _ = writeln!(page, "| target | found | result |\n|---|---|---|");
+    for target in targets {
+        let _ = writeln!(page, "| {} | {} | {} |", target.what, target.found, target.verdict());
+    }
+}
+
+fn write_failures(page: &mut String, run: &Run) {
+    if run.failures.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "\n## Runs without a result\n");
+    for failure in &run.failures {
+        let reason: String = failure.reason.chars().take(200).collect();
+        let (figure, ranks, engine) = (&failure.figure, failure.ranks, failure.engine.name());
+        let _ = writeln!(page, "- {figure}, {ranks} ranks, {engine} {}: {reason}", failure.place.name());
+    }
+}
+
+fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".png"))
+        .collect();
+    names.sort();
+    let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.into());
+    let shown = absolute.strip_prefix(root).unwrap_or(directory).display().to_string();
+    let _ = writeln!(page, "\n## Pictures\n");
+    for name in names {
+        let _ = writeln!(page, "![{}](../{shown}/{name})", name.trim_end_matches(".png"));
+    }
+}
+
+fn write_table(page: &mut String, table: &Table) {
+    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let _ = writeln!(page, "\n### {}\n\n{}", table.title, line(&table.header));
+    let _ = writeln!(page, "|{}", "---:|".repeat(table.header.len()));
+    for row in &table.rows {
+        let _ = writeln!(page, "{}", line(row));
+    }
+}

@@ -1,0 +1,117 @@
+//! What a run must not leave behind, and what a hanging run is doing.
+
+use super::job::Outcome;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The environment variable by which the processes of a run are found.
+pub const TOKEN: &str = "POSTRIDER_TEST_RUN";
+
+/// How long something may take to disappear after the end of a run.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The processes that carry a token, zombies excepted.
+pub fn processes(token: &str) -> Vec<u32> {
+    let wanted = format!("{TOKEN}={token}");
+    let carries = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+    };
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(carries).collect()
+}
+
+/// The processes that are still there after the grace, as problems to report.
+pub fn survivors(token: &str) -> Vec<String> {
+    let start = Instant::now();
+    loop {
+        let left = processes(token);
+        if left.is_empty() {
+            return Vec::new();
+        }
+        if start.elapsed() > GRACE {
+            return left.into_iter().map(|pid| format!("outlives the launcher: {}", stack(pid))).collect();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Ends processes at once.
+pub fn kill(pids: &[u32]) {
+    if !pids.is_empty() {
+        let _ = Command::new("kill").arg("-9").args(pids.iter().map(u32::to_string)).output();
+    }
+}
+
+/// What a process is doing: the stacks of all its threads where gdb is installed.
+pub fn stack(pid: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-p", &pid.to_string(), "-batch", "-nx", "-ex", "thread apply all bt"]);
+    let frames = match gdb.output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter(|line| line.starts_with('#') || line.starts_with("Thread"))
+            .fold(String::new(), |text, line| text + "\n  " + line),
+        Err(error) => format!("\n  no stack, since gdb does not start: {error}"),
+    };
+    format!("process {pid} ({}){frames}", name.trim())
+}
+
+/// What lies in the temporary directory of a run.
+pub fn files(temporary: &Path) -> Option<String> {
+    let names = names(temporary);
+    (!names.is_empty()).then(|| {
+        let list = names.into_iter().collect::<Vec<_>>().join(", ");
+        format!("left behind in the temporary directory: {list}")
+    })
+}
+
+/// The project's entries in /dev/shm.
+pub fn shared_memory() -> BTreeSet<String> {
+    names(Path::new("/dev/shm")).into_iter().filter(|name| name.contains("postrider")).collect()
+}
+
+/// Whether /dev/shm holds nothing that was not there before. Jobs of somebody else may be under way; what belongs to them
+/// disappears when they end.
+pub fn check(before: &BTreeSet<String>) -> Outcome {
+    let start = Instant::now();
+    loop {
+        let left = shared_memory().difference(before).cloned().collect::<Vec<_>>();
+        if left.is_empty() {
+            return Outcome::Passed;
+        }
+        if start.elapsed() > GRACE {
+            return Outcome::Failed(left.join("\n"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_found_by_its_token_until_it_is_killed() {
+        let token = format!("test-{}", std::process::id());
+        let mut child = Command::new("sleep").arg("1000").env(TOKEN, &token).spawn().expect("sleep starts");
+        // The token is there once the child has executed its program.
+        while processes(&token).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(processes(&token), [child.id()]);
+        assert!(stack(child.id()).contains(&child.id().to_string()));
+        kill(&processes(&token));
+        child.wait().expect("the child can be waited for");
+        assert!(survivors(&token).is_empty());
+    }
+}

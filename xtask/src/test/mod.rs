@@ -1,0 +1,183 @@
+//! `cargo xtask test`: the C programs of `tests/` and the anomalies, over rank counts, transports and thread levels.
+//!
+//! A program is compiled twice: as it stands and, with `-DLARGE_COUNT`, against the functions that take `MPI_Count`. The
+//! second build runs at `MPI_THREAD_MULTIPLE`; by default at three ranks only, with `--all` at every rank count. A run is
+//! right when it exits with 0 and says nothing. What a run leaves behind, files or processes, is a failure too, and so is a
+//! function of the library that no test calls.
+//!
+//! With `--engine mpich` the same programs run on another library: that checks the tests. Where it is known to deviate from
+//! the standard, `tests/deviations.txt` says so, and these programs are expected to fail there.
+
+mod job;
+mod leftovers;
+mod names;
+mod programs;
+mod report;
+
+use crate::workspace;
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+use job::{Case, Outcome};
+use report::Report;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Compiles and runs the C programs of tests/ and the anomalies.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Run every build of every program at every rank count.
+    #[arg(long)]
+    all: bool,
+    /// Only this folder of tests/: a chapter of the standard, or anomalies.
+    #[arg(long)]
+    chapter: Option<String>,
+    /// The rank counts.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4, 7])]
+    ranks: Vec<usize>,
+    /// The transports.
+    #[arg(long, value_delimiter = ',', value_enum, default_values_t = [Transport::SharedMemory, Transport::File])]
+    transport: Vec<Transport>,
+    /// The library to test.
+    #[arg(long, value_enum, default_value_t = Engine::Postrider)]
+    engine: Engine,
+    /// Where the library is installed: the folder with bin/. Otherwise build/, or for MPICH what PATH finds.
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// Only programs whose name contains this.
+    #[arg(long)]
+    filter: Option<String>,
+    /// How many runs at once.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// After how many seconds a run counts as hanging.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    watchdog: u64,
+}
+
+/// A transport of the library.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// Rings in shared memory, and single copies.
+    SharedMemory,
+    /// A file for each message.
+    File,
+}
+
+impl Transport {
+    /// The name on the command line of the launcher.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SharedMemory => "shared-memory",
+            Self::File => "file",
+        }
+    }
+}
+
+/// The library under test.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// This project.
+    Postrider,
+    /// MPICH with the standard ABI: its compiler wrapper is `mpicc_abi`, its launcher `mpiexec.hydra`.
+    Mpich,
+}
+
+/// Runs what was asked for; ends with exit code 1 if anything failed.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
+    programs
+        .retain(|program| arguments.engine == Engine::Postrider || program.chapter != programs::ANOMALIES);
+    let setup = job::Setup {
+        engine: arguments.engine,
+        prefix: prefix(arguments),
+        watchdog: Duration::from_secs(arguments.watchdog),
+        binaries: workspace::target()?.join("tests"),
+    };
+    let report = Report::new();
+    if arguments.engine == Engine::Postrider && arguments.chapter.is_none() && arguments.filter.is_none() {
+        report.add("names", "every function is called by a test", names::check());
+    }
+    let builds = programs.iter().flat_map(|program| program.builds(&setup.binaries)).collect::<Vec<_>>();
+    in_parallel(&builds, arguments.jobs, |build| {
+        if let Err(error) = programs::compile(build, &setup.compiler()) {
+            report.add(&build.chapter, &build.name, Outcome::Failed(format!("{error:#}")));
+        }
+    });
+    let mut cases = program_cases(arguments, &builds);
+    if arguments.engine == Engine::Postrider {
+        cases.extend(anomaly_cases(arguments)?);
+    }
+    ensure!(
+        !builds.is_empty() || !cases.is_empty(),
+        "no test has this chapter and this name; see the folders of tests/"
+    );
+    let before = leftovers::shared_memory();
+    let progress = report.progress(cases.len());
+    in_parallel(&cases, arguments.jobs, |case| {
+        progress.set_message(case.to_string());
+        report.add(&case.chapter, &case.to_string(), job::run(case, &setup));
+        progress.inc(1);
+    });
+    progress.finish_and_clear();
+    report.add("leftovers", "nothing stays in /dev/shm", leftovers::check(&before));
+    if report.finish() > 0 {
+        // The closing line has said everything.
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+fn prefix(arguments: &Arguments) -> Option<PathBuf> {
+    match (&arguments.prefix, arguments.engine) {
+        (None, Engine::Postrider) => Some(workspace::installation()),
+        (prefix, _) => prefix.clone(),
+    }
+}
+
+/// Every build × rank count × transport. A build that did not compile has been reported and has no runs; anomalies are run by
+/// their script.
+fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case> {
+    let transports = match arguments.engine {
+        Engine::Postrider => arguments.transport.iter().copied().map(Some).collect(),
+        Engine::Mpich => vec![None],
+    };
+    let mut cases = Vec::new();
+    let runs = |build: &&programs::Build| build.binary.exists() && build.chapter != programs::ANOMALIES;
+    for build in builds.iter().filter(runs) {
+        for &ranks in &arguments.ranks {
+            if build.large_count && !arguments.all && ranks != 3 {
+                continue;
+            }
+            cases.extend(transports.iter().map(|&transport| Case::program(build, ranks, transport)));
+        }
+    }
+    cases
+}
+
+fn anomaly_cases(arguments: &Arguments) -> Result<Vec<Case>> {
+    if arguments.chapter.as_deref().is_some_and(|chapter| chapter != "anomalies") {
+        return Ok(Vec::new());
+    }
+    let wanted = |name: &String| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter));
+    let names = job::anomaly_names()?.into_iter().filter(wanted).collect::<Vec<_>>();
+    let each = |&transport: &Transport| names.iter().map(move |name| Case::anomaly(name, transport));
+    Ok(arguments.transport.iter().flat_map(each).collect())
+}
+
+/// Does the work for every item on `jobs` threads.
+fn in_parallel<T: Sync>(items: &[T], jobs: usize, work: impl Fn(&T) + Sync) {
+    let next = Mutex::new(items.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let Some(item) = next.lock().expect("no worker panics with the lock").next() else {
+                        break;
+                    };
+                    work(item);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,62 @@
+//! Whether every function that the library has is called by some test program.
+//!
+//! The functions are those of the ABI without those that `unsupported.rs` of libmpi still lists; so whoever implements one
+//! and deletes its line there has to call it here. A twin with large counts counts as called where its partner is, if
+//! `tests/large_count.h` puts one in place of the other: such programs are built both ways.
+
+use super::job::Outcome;
+use super::programs;
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The functions that no test calls are a failure.
+pub fn check() -> Outcome {
+    match uncalled() {
+        Ok(names) if names.is_empty() => Outcome::Passed,
+        Ok(names) => Outcome::Failed(format!("no program in tests/ calls: {}", names.join(", "))),
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    }
+}
+
+fn uncalled() -> Result<Vec<String>> {
+    let mut called = BTreeSet::new();
+    for source in programs::sources(&programs::folder())? {
+        called.extend(identifiers(&read(&source)?));
+    }
+    for line in read(&programs::folder().join("large_count.h"))?.lines() {
+        if let ["#define", partner, twin] = line.split_whitespace().collect::<Vec<_>>()[..]
+            && called.contains(partner)
+        {
+            called.insert(twin.to_owned());
+        }
+    }
+    // The header of all programs begins and ends them.
+    called.extend(identifiers(&read(&programs::folder().join("check.h"))?));
+    let unsupported = identifiers(&read(&workspace::root().join("crates/libmpi/src/unsupported.rs"))?);
+    let there = |name: &String| !unsupported.contains(name) && !name.starts_with("MPI_T_");
+    Ok(workspace::function_names()?.into_iter().filter(there).filter(|name| !called.contains(name)).collect())
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// The identifiers in a text that begin with `MPI_`.
+fn identifiers(text: &str) -> BTreeSet<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.filter(|word| word.starts_with("MPI_")).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_whole_words() {
+        let text = "OK(MPI_Send_c(x)); PMPI_Recv MPI_Wait";
+        let expected = ["MPI_Send_c", "MPI_Wait"];
+        assert_eq!(identifiers(text).iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    }
+}
