@@ -214,6 +214,14 @@ def abort_with_code_zero(setup):
 
 
 @case
+def fatal_error(setup):
+    """The default error handler ends the job and says what was wrong in which call."""
+    done = setup.victim("own-code", "error")
+    done.check(0 < done.code < 126, "an error is no success and no signal")
+    done.names("rank 2", "MPI_Send", "1000000", HOST)
+
+
+@case
 def first_of_two_failures(setup):
     """Rank 1 dies first; the others' deaths are its consequences and are not blamed."""
     done = setup.run("-n", "3", setup.program("victim"), "own-code", "3", "1")

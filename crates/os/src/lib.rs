@@ -6,6 +6,7 @@ pub mod clock;
 pub mod error;
 pub mod file;
 pub mod job;
+pub mod launch;
 pub mod long_double;
 pub mod memory;
 pub mod process;
