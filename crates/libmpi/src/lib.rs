@@ -14,14 +14,17 @@ mod mpi_macro;
 #[allow(unsafe_code)]
 mod callbacks;
 mod communicators;
+mod datatypes;
 mod environment;
 mod errors;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+mod operations;
 #[allow(unsafe_code)]
 mod parse;
 mod point_to_point;
+mod statuses;
 #[allow(unsafe_code)]
 mod unsupported;
 
