@@ -10,6 +10,7 @@ use postrider_os::wait::OwnBell;
 
 use crate::Facts;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 use crate::transports::file::FileTransport;
 use crate::transports::shared_memory::SharedMemory;
 use crate::transports::simulated::{Network, Simulated};
@@ -34,6 +35,7 @@ impl World {
             multiple,
             application: None,
             host: process::host_name(),
+            settings: Settings::default(),
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
@@ -52,6 +54,7 @@ impl World {
             multiple,
             application,
             host: process::host_name(),
+            settings: Settings::default(),
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
@@ -71,6 +74,13 @@ impl World {
         Ok(Self { facts, transport, waiter })
     }
 
+    /// The same world with these settings.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.facts.settings = settings;
+        self
+    }
+
     /// Process `rank` of `size` of a simulation.
     #[must_use]
     pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
@@ -81,6 +91,7 @@ impl World {
             multiple: false,
             application: None,
             host: "simulated".to_owned(),
+            settings: Settings::default(),
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());
