@@ -74,6 +74,11 @@ static const char *encode_value(struct outgoing *message, const mxArray *value, 
 static mxArray *full_form(const mxArray *value)
 {
     mxArray *argument = (mxArray *)value, *full = NULL;
+#ifndef POSTRIDER_OCTAVE
+    /* MATLAB has no full() for char. */
+    if (mxIsChar(value))
+        return mxDuplicateArray(value);
+#endif
     mexCallMATLAB(1, &full, 1, &argument, "full");
     return full;
 }

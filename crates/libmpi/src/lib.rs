@@ -15,14 +15,17 @@ mod mpi_macro;
 mod callbacks;
 mod collectives;
 mod communicators;
+mod datatypes;
 mod environment;
 mod errors;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+mod operations;
 #[allow(unsafe_code)]
 mod parse;
 mod point_to_point;
+mod statuses;
 #[allow(unsafe_code)]
 mod unsupported;
 
