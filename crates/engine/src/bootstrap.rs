@@ -11,6 +11,7 @@ use postrider_os::wait::OwnBell;
 
 use crate::Facts;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 use crate::transports::file::FileTransport;
 use crate::transports::shared_memory::SharedMemory;
 use crate::transports::simulated::{Network, Simulated};
@@ -35,6 +36,7 @@ impl World {
             threads,
             application: None,
             host: process::host_name(),
+            settings: Settings::default(),
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
@@ -53,6 +55,7 @@ impl World {
             threads,
             application,
             host: process::host_name(),
+            settings: Settings::default(),
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
@@ -72,6 +75,13 @@ impl World {
         Ok(Self { facts, transport, waiter })
     }
 
+    /// The same world with these settings.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.facts.settings = settings;
+        self
+    }
+
     /// Process `rank` of `size` of a simulation.
     #[must_use]
     pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
@@ -82,6 +92,7 @@ impl World {
             threads: Threads::MEET,
             application: None,
             host: "simulated".to_owned(),
+            settings: Settings::default(),
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());

@@ -19,6 +19,7 @@ pub mod objects;
 pub mod operations;
 pub mod point_to_point;
 mod progress;
+pub mod settings;
 pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -65,6 +66,8 @@ pub struct Facts {
     pub application: Option<i32>,
     /// The host's name.
     pub host: String,
+    /// What the user has set.
+    pub settings: settings::Settings,
 }
 
 /// The local state of one MPI process.

@@ -13,6 +13,7 @@ mod mpi_macro;
 
 #[allow(unsafe_code)]
 mod callbacks;
+mod collectives;
 mod communicators;
 mod datatypes;
 mod environment;

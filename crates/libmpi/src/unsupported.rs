@@ -64,46 +64,25 @@ unsupported! {
 
     /// Collective Communication (chapter 6).
     collectives {
-        MPI_Allgather
-        MPI_Allgather_c
         MPI_Allgather_init
         MPI_Allgather_init_c
-        MPI_Allgatherv
-        MPI_Allgatherv_c
         MPI_Allgatherv_init
         MPI_Allgatherv_init_c
-        MPI_Allreduce
-        MPI_Allreduce_c
         MPI_Allreduce_init
         MPI_Allreduce_init_c
-        MPI_Alltoall
-        MPI_Alltoall_c
         MPI_Alltoall_init
         MPI_Alltoall_init_c
-        MPI_Alltoallv
-        MPI_Alltoallv_c
         MPI_Alltoallv_init
         MPI_Alltoallv_init_c
-        MPI_Alltoallw
-        MPI_Alltoallw_c
         MPI_Alltoallw_init
         MPI_Alltoallw_init_c
-        MPI_Barrier
         MPI_Barrier_init
-        MPI_Bcast
-        MPI_Bcast_c
         MPI_Bcast_init
         MPI_Bcast_init_c
-        MPI_Exscan
-        MPI_Exscan_c
         MPI_Exscan_init
         MPI_Exscan_init_c
-        MPI_Gather
-        MPI_Gather_c
         MPI_Gather_init
         MPI_Gather_init_c
-        MPI_Gatherv
-        MPI_Gatherv_c
         MPI_Gatherv_init
         MPI_Gatherv_init_c
         MPI_Iallgather
@@ -139,28 +118,16 @@ unsupported! {
         MPI_Iscatter_c
         MPI_Iscatterv
         MPI_Iscatterv_c
-        MPI_Reduce
-        MPI_Reduce_c
         MPI_Reduce_init
         MPI_Reduce_init_c
-        MPI_Reduce_scatter
-        MPI_Reduce_scatter_block
-        MPI_Reduce_scatter_block_c
         MPI_Reduce_scatter_block_init
         MPI_Reduce_scatter_block_init_c
-        MPI_Reduce_scatter_c
         MPI_Reduce_scatter_init
         MPI_Reduce_scatter_init_c
-        MPI_Scan
-        MPI_Scan_c
         MPI_Scan_init
         MPI_Scan_init_c
-        MPI_Scatter
-        MPI_Scatter_c
         MPI_Scatter_init
         MPI_Scatter_init_c
-        MPI_Scatterv
-        MPI_Scatterv_c
         MPI_Scatterv_init
         MPI_Scatterv_init_c
     }
