@@ -34,6 +34,7 @@ impl World {
             multiple,
             application: None,
             host: process::host_name(),
+            host_number: 0,
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
@@ -52,6 +53,7 @@ impl World {
             multiple,
             application,
             host: process::host_name(),
+            host_number: 0,
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
@@ -81,6 +83,7 @@ impl World {
             multiple: false,
             application: None,
             host: "simulated".to_owned(),
+            host_number: 0,
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());

@@ -11,17 +11,21 @@
 #[macro_use]
 mod mpi_macro;
 
+mod caching;
 #[allow(unsafe_code)]
 mod callbacks;
 mod communicators;
 mod environment;
+mod error_handlers;
 mod errors;
+mod info;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
 #[allow(unsafe_code)]
 mod parse;
 mod point_to_point;
+mod tables;
 #[allow(unsafe_code)]
 mod unsupported;
 
