@@ -37,6 +37,7 @@ impl World {
             application: None,
             host: process::host_name(),
             settings: Settings::default(),
+            host_number: 0,
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
@@ -56,6 +57,7 @@ impl World {
             application,
             host: process::host_name(),
             settings: Settings::default(),
+            host_number: 0,
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
@@ -93,6 +95,7 @@ impl World {
             application: None,
             host: "simulated".to_owned(),
             settings: Settings::default(),
+            host_number: 0,
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());

@@ -25,18 +25,13 @@ pub mod transports;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use postrider_abi::{
-    MPI_ERR_COMM, MPI_ERR_ERRHANDLER, MPI_ERR_GROUP, MPI_ERR_INFO, MPI_ERR_OP, MPI_ERR_OTHER,
-    MPI_ERR_REQUEST, MPI_ERR_TYPE,
-};
+use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
 use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
 use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
-use environment::{ErrorCodes, ErrorHandler};
-use info::Info;
 use objects::{Key, Table};
 use operations::Operation;
 use point_to_point::matching::Matching;
@@ -68,6 +63,8 @@ pub struct Facts {
     pub host: String,
     /// What the user has set.
     pub settings: settings::Settings,
+    /// Which of the job's hosts it is, counted from 0: processes with the same number can share memory.
+    pub host_number: u32,
 }
 
 /// The local state of one MPI process.
@@ -95,12 +92,6 @@ pub struct State {
     pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
     /// User-defined operations, by key.
     pub operations: Table<Operation>,
-    /// Info objects, by key.
-    pub infos: Table<Info>,
-    /// User-defined error handlers, by key.
-    pub error_handlers: Table<ErrorHandler>,
-    /// User-defined error classes and codes.
-    pub error_codes: ErrorCodes,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
     /// How many operations have ended.
@@ -152,9 +143,6 @@ impl State {
             datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
             predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
-            infos: Table::new(MPI_ERR_INFO, "info object"),
-            error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
-            error_codes: ErrorCodes::default(),
             caching: communicators::Caching::default(),
             completions: 0,
             sleepers: 0,

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, ThreadId};
 
-use postrider_abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
+use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::settings::Settings;
 use postrider_engine::{Instance, World};
 use postrider_os::job::{self, CallName, Job, State};
 use postrider_os::process;
 
+use crate::caching::{self, Owner};
 use crate::parse;
 
 /// Where the process is between the beginning and the end.
@@ -134,6 +135,12 @@ fn join() -> Result<Option<(Arc<Job>, u32)>> {
     Ok(Some((Arc::new(job), rank)))
 }
 
+/// The number of processes that were started together, also before `MPI_Init`.
+pub fn ranks() -> u32 {
+    let place = std::env::var(job::ENV_JOB).ok();
+    place.and_then(|place| Job::open(&place).ok()).map_or(1, |job| job.shape().ranks)
+}
+
 /// Variables by which other launchers tell a process how many there are, and the launchers' names.
 const FOREIGN: &[(&str, &str)] = &[
     ("PMI_SIZE", "MPICH's mpiexec (hydra)"),
@@ -161,15 +168,17 @@ fn refuse_foreign_launchers() -> Result<()> {
 /// `MPI_Finalize`: what was sent leaves this process. It does not wait for the other processes.
 ///
 /// # Errors
-/// When something cannot be sent.
+/// When something cannot be sent, or a delete callback fails.
 pub fn finalize() -> Result<()> {
+    // The first thing, while everything can still be used (section 11.2.3).
+    let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
     instance().drain()?;
     PHASE.store(Phase::After as u8, Ordering::Release);
     if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
     }
-    Ok(())
+    deleted
 }
 
 /// Ends this process and has the launcher end the others, with a line on standard error that says why.

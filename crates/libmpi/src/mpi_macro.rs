@@ -77,3 +77,35 @@ macro_rules! mpi {
         };
     };
 }
+
+/// The functions that may be called before `MPI_Init` and after `MPI_Finalize` (section 11.4.1): as `mpi!`, without the twins
+/// and without an object; or, with a return type, the C function as it is.
+macro_rules! anytime {
+    () => {};
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),* $(,)?) -> $result:ty $body:block
+        $($rest:tt)*
+    ) => {
+        $(#[doc = $doc])*
+        // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
+        #[allow(unsafe_code, non_snake_case)]
+        #[unsafe(no_mangle)]
+        extern "C" fn $name($($argument: $type),*) -> $result $body
+        anytime! { $($rest)* }
+    };
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),* $(,)?) $body:block
+        $($rest:tt)*
+    ) => {
+        anytime! {
+            $(#[doc = $doc])*
+            $name ($($argument: $type),*) -> core::ffi::c_int {
+                const CALL: postrider_os::job::CallName = postrider_os::job::CallName::new(stringify!($name));
+                $crate::errors::call_anytime(CALL, stringify!($name), || $body)
+            }
+        }
+        anytime! { $($rest)* }
+    };
+}

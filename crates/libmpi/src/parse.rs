@@ -87,15 +87,6 @@ impl<T: Copy> Out<T> {
         Ok(())
     }
 
-    /// Writes the value unless the pointer is null.
-    #[inline]
-    pub fn set_if_wanted(self, value: T) {
-        if !self.0.is_null() {
-            // SAFETY: as in `set`.
-            unsafe { self.0.write_unaligned(value) };
-        }
-    }
-
     /// Reads the value: of an argument that goes both ways.
     ///
     /// # Errors
@@ -152,11 +143,6 @@ impl<T: Copy + TryFrom<i64>> Out<T> {
 pub struct In<T>(pub *const T);
 
 impl<T: Copy> In<T> {
-    /// Whether it is a null pointer.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
     /// The `count` elements.
     ///
     /// # Errors

@@ -134,59 +134,10 @@ unsupported! {
 
     /// Groups, Contexts, Communicators, and Caching (chapter 7).
     communicators {
-        MPI_Attr_delete
-        MPI_Attr_get
-        MPI_Attr_put
-        MPI_Comm_compare
-        MPI_Comm_create
         MPI_Comm_create_from_group
-        MPI_Comm_create_group
-        MPI_Comm_create_keyval
-        MPI_Comm_delete_attr
-        MPI_Comm_dup
-        MPI_Comm_dup_with_info
-        MPI_Comm_free
-        MPI_Comm_free_keyval
-        MPI_Comm_get_attr
-        MPI_Comm_get_info
-        MPI_Comm_get_name
-        MPI_Comm_group
-        MPI_Comm_idup
-        MPI_Comm_idup_with_info
-        MPI_Comm_remote_group
-        MPI_Comm_remote_size
-        MPI_Comm_set_attr
-        MPI_Comm_set_info
-        MPI_Comm_set_name
-        MPI_Comm_split
-        MPI_Comm_split_type
-        MPI_Comm_test_inter
-        MPI_Group_compare
-        MPI_Group_difference
-        MPI_Group_excl
-        MPI_Group_free
         MPI_Group_from_session_pset
-        MPI_Group_incl
-        MPI_Group_intersection
-        MPI_Group_range_excl
-        MPI_Group_range_incl
-        MPI_Group_rank
-        MPI_Group_size
-        MPI_Group_translate_ranks
-        MPI_Group_union
-        MPI_Intercomm_create
         MPI_Intercomm_create_from_groups
-        MPI_Intercomm_merge
-        MPI_Keyval_create
-        MPI_Keyval_free
-        MPI_Type_create_keyval
-        MPI_Type_delete_attr
-        MPI_Type_free_keyval
-        MPI_Type_get_attr
-        MPI_Type_set_attr
-        MPI_Win_create_keyval
         MPI_Win_delete_attr
-        MPI_Win_free_keyval
         MPI_Win_get_attr
         MPI_Win_get_name
         MPI_Win_set_attr
@@ -249,49 +200,19 @@ unsupported! {
 
     /// MPI Environmental Management (chapter 9).
     environment {
-        MPI_Add_error_class
-        MPI_Add_error_code
-        MPI_Add_error_string
-        MPI_Alloc_mem
-        MPI_Comm_call_errhandler
-        MPI_Comm_create_errhandler
-        MPI_Comm_get_errhandler
-        MPI_Comm_set_errhandler
-        MPI_Errhandler_free
-        MPI_Error_class
-        MPI_Error_string
         MPI_File_call_errhandler
-        MPI_File_create_errhandler
         MPI_File_get_errhandler
         MPI_File_set_errhandler
-        MPI_Free_mem
-        MPI_Get_hw_resource_info
-        MPI_Remove_error_class
-        MPI_Remove_error_code
-        MPI_Remove_error_string
         MPI_Session_call_errhandler
-        MPI_Session_create_errhandler
         MPI_Session_get_errhandler
         MPI_Session_set_errhandler
         MPI_Win_call_errhandler
-        MPI_Win_create_errhandler
         MPI_Win_get_errhandler
         MPI_Win_set_errhandler
     }
 
     /// The Info Object (chapter 10).
     info {
-        MPI_Info_create
-        MPI_Info_create_env
-        MPI_Info_delete
-        MPI_Info_dup
-        MPI_Info_free
-        MPI_Info_get
-        MPI_Info_get_nkeys
-        MPI_Info_get_nthkey
-        MPI_Info_get_string
-        MPI_Info_get_valuelen
-        MPI_Info_set
     }
 
     /// Process Initialization, Creation, and Management (chapter 11).
@@ -299,8 +220,6 @@ unsupported! {
         MPI_Close_port
         MPI_Comm_accept
         MPI_Comm_connect
-        MPI_Comm_disconnect
-        MPI_Comm_get_parent
         MPI_Comm_join
         MPI_Comm_spawn
         MPI_Comm_spawn_multiple
@@ -466,7 +385,6 @@ unsupported! {
 
     /// Tool Support (chapter 15).
     tools {
-        MPI_Pcontrol
         MPI_T_category_changed
         MPI_T_category_get_categories
         MPI_T_category_get_cvars
@@ -523,9 +441,6 @@ unsupported! {
     /// Language Bindings and the Application Binary Interface (chapters 19 and 20).
     language_bindings {
         MPI_Abi_get_fortran_booleans
-        MPI_Abi_get_fortran_info
-        MPI_Abi_get_info
-        MPI_Abi_get_version
         MPI_Abi_set_fortran_booleans
         MPI_Abi_set_fortran_info
     }

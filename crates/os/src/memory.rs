@@ -171,6 +171,15 @@ impl OwnedMemory {
         Self { start, bytes }
     }
 
+    /// The same, when there may be no such memory and that is no reason to end.
+    #[must_use]
+    pub fn try_new(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes.max(1), 64).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { start, bytes })
+    }
+
     fn layout(bytes: usize) -> Layout {
         match Layout::from_size_align(bytes.max(1), 64) {
             Ok(layout) => layout,
