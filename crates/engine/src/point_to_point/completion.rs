@@ -255,14 +255,18 @@ impl Instance {
     /// # Errors
     /// When a key names no request, or progress fails.
     pub fn test(&self, keys: &[Option<Key>], want: Want) -> Result<Found> {
-        self.with(|state| {
+        let found = self.with(|state| {
             let found = state.look(keys, want)?;
             if !matches!(found, Found::NotYet) {
                 return Ok(found);
             }
             state.progress()?;
             state.look(keys, want)
-        })
+        })?;
+        if matches!(found, Found::NotYet) {
+            self.pause();
+        }
+        Ok(found)
     }
 }
 
