@@ -27,6 +27,9 @@ const CALLS_PER_SEED: u64 = 40;
 /// Room before and after a buffer, for displaced lower bounds.
 const MARGIN: usize = 64;
 
+/// The model of an operation: `left op right`.
+type Combine = fn(&[i32], &[i32]) -> Vec<i32>;
+
 /// A buffer of the program.
 struct Area {
     memory: OwnedMemory,
@@ -329,7 +332,7 @@ impl Member<'_> {
     }
 
     /// A datatype, an operation on it, and the model of the operation on words.
-    fn operation(&mut self) -> (Arc<Datatype>, Operation, fn(&[i32], &[i32]) -> Vec<i32>) {
+    fn operation(&mut self) -> (Arc<Datatype>, Operation, Combine) {
         if self.common.below(2) == 0 {
             let int = Datatype::predefined(MPI_INT).expect("it is predefined");
             return (Arc::clone(int), Operation::Predefined(Operator::Sum), sum);
@@ -352,12 +355,7 @@ impl Member<'_> {
         (datatype, Operation::User { function: Arc::new(function), commutative: false }, compose)
     }
 
-    fn reduced(
-        &self,
-        ranks: std::ops::Range<u32>,
-        count: i64,
-        combine: fn(&[i32], &[i32]) -> Vec<i32>,
-    ) -> Vec<i32> {
+    fn reduced(&self, ranks: std::ops::Range<u32>, count: i64, combine: Combine) -> Vec<i32> {
         let operands = ranks.map(|rank| self.words(rank, 0, count));
         operands.reduce(|left, right| combine(&left, &right)).expect("there is at least one rank")
     }
