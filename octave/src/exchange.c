@@ -195,9 +195,11 @@ const char *exchange_send(struct outgoing *message, int values, const int *desti
         if (wrong || done)
             return wrong;
     }
-    return destination_count ? send_and_keep(message, destinations, destination_count, tag,
-                                             small ? &request : NULL)
-                             : NULL;
+    if (destination_count == 0) {
+        outgoing_release_payloads(message);
+        return NULL;
+    }
+    return send_and_keep(message, destinations, destination_count, tag, small ? &request : NULL);
 }
 
 const char *exchange_end(void)

@@ -74,6 +74,11 @@ static const char *encode_value(struct outgoing *message, const mxArray *value, 
 static mxArray *full_form(const mxArray *value)
 {
     mxArray *argument = (mxArray *)value, *full = NULL;
+#ifndef POSTRIDER_OCTAVE
+    /* MATLAB has no full() for char. */
+    if (mxIsChar(value))
+        return mxDuplicateArray(value);
+#endif
     mexCallMATLAB(1, &full, 1, &argument, "full");
     return full;
 }
@@ -232,6 +237,9 @@ const char *values_encode(struct outgoing *message, int count, const mxArray *co
 {
     const char *wrong = NULL;
     int i;
+    /* The interpreter leaves through an error of its own when memory runs out, and
+       then arrays may still be kept from that message. */
+    outgoing_release_payloads(message);
     message_begin(&message->buffer);
     for (i = 0; i < count && !wrong; i++) {
         snprintf(place, sizeof place, "var%d", i + 1);

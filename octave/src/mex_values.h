@@ -17,7 +17,7 @@
 #include <mex.h>
 
 /* Below this one message with a copy is faster than two without. */
-enum { PAYLOAD_BYTES_MIN = 16384 };
+enum { PAYLOAD_BYTES_MIN = 65536 };
 
 struct payload {
     mxArray *kept;

@@ -301,6 +301,12 @@ void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
             wrong = OPERATIONS[i].run(nlhs, plhs, nrhs, prhs);
         break;
     }
+#ifdef POSTRIDER_OCTAVE
+    /* Octave puts the name of the function in front by itself. */
+    if (wrong)
+        mexErrMsgIdAndTxt("Postrider:error", "%s", wrong);
+#else
     if (wrong)
         mexErrMsgIdAndTxt("Postrider:error", "%s: %s", name, wrong);
+#endif
 }

@@ -14,4 +14,6 @@ for source = 0:ranks-1
     assert(list, {source, "text"});
   end
 end
+MPI_Send(rank, 1, comm, "after");
+assert(MPI_Recv(rank, 1, comm), "after");
 MPI_Finalize;

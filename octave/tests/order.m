@@ -6,7 +6,7 @@ ranks = MPI_Comm_size(comm);
 count = 300;
 for k = 1:count
   % Small and large ones take different ways.
-  MPI_Send(mod(rank + 1, ranks), 7, comm, k, k * ones(mod(k, 3) * 40));
+  MPI_Send(mod(rank + 1, ranks), 7, comm, k, k * ones(mod(k, 3) * 60));
 end
 previous = mod(rank - 1, ranks);
 for k = 1:count
@@ -16,6 +16,6 @@ for k = 1:count
   end
   [number, matrix] = MPI_Recv(previous, 7, comm);
   assert(number, k);
-  assert(matrix, k * ones(mod(k, 3) * 40));
+  assert(matrix, k * ones(mod(k, 3) * 60));
 end
 MPI_Finalize;

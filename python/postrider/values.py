@@ -65,7 +65,7 @@ DEPTH_MAX = 200
 ELEMENTS_MAX = (2**63 - 1) // 16
 FIELDLESS_ELEMENTS_MAX = 2**20
 # Arrays of this size travel as messages of their own.
-PAYLOAD_BYTES_MIN = 16384
+PAYLOAD_BYTES_MIN = 65536
 
 
 def encode(*values):

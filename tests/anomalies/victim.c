@@ -3,8 +3,9 @@
  *   victim PLACE WAY [RANK]
  *
  * PLACE is before-init, own-code, recv, barrier, large-send or after-finalize; WAY is a signal number with a minus sign,
- * an exit code, abort with a code as in abort9, or stay, where everybody waits for ever. RANK is the victim, by default the last.
- * A rank inside an MPI call is ended by a second thread once the call had time to block. */
+ * an exit code, abort with a code as in abort9, error, which is a wrong argument under the default error handler, or stay,
+ * where everybody waits for ever. RANK is the victim, by default the last. A rank inside an MPI call is ended by a second
+ * thread once the call had time to block. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,6 +28,8 @@ static void die(void)
         kill(getpid(), atoi(way + 1));
     } else if (strncmp(way, "abort", 5) == 0) {
         MPI_Abort(MPI_COMM_WORLD, atoi(way + 5));
+    } else if (strcmp(way, "error") == 0) {
+        MPI_Send(NULL, 0, MPI_BYTE, 1000000, 0, MPI_COMM_WORLD);
     } else if (strcmp(way, "stay") != 0) {
         _exit(atoi(way));
     }

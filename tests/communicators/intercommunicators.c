@@ -125,6 +125,8 @@ int main(int argc, char **argv)
     OK(MPI_Comm_remote_size(inter, &others));
     CHECK_EQ(mine + others, size);
     check_exchange(inter);
+    /* Ranks are those of the other group. */
+    FAILS(MPI_ERR_RANK, MPI_Send(&count, 1, MPI_INT, others, 0, inter));
     groups(inter);
     derived(inter);
     merge(inter, 0);

@@ -74,6 +74,30 @@ static void persistent(void)
     OK(MPI_Request_free(&request));
 }
 
+/* Cancelling a send is deprecated: it may or may not succeed, but it tells which, and the message is there or it is not. */
+static void send(size_t bytes)
+{
+    char *out = allocate(bytes), *in = allocate(bytes);
+    MPI_Request outgoing, incoming;
+    MPI_Status status;
+    int sent_cancelled = -1, received_cancelled = -1;
+    fill(out, bytes, 4);
+    OK(MPI_Isend(out, (Count)bytes, MPI_BYTE, rank, 44, MPI_COMM_WORLD, &outgoing));
+    OK(MPI_Cancel(&outgoing));
+    OK(MPI_Irecv(in, (Count)bytes, MPI_BYTE, rank, 44, MPI_COMM_WORLD, &incoming));
+    OK(MPI_Wait(&outgoing, &status));
+    OK(MPI_Test_cancelled(&status, &sent_cancelled));
+    if (sent_cancelled) {
+        OK(MPI_Cancel(&incoming));
+    }
+    OK(MPI_Wait(&incoming, &status));
+    OK(MPI_Test_cancelled(&status, &received_cancelled));
+    CHECK_EQ(received_cancelled, sent_cancelled);
+    CHECK(sent_cancelled || filled(in, bytes, 4));
+    free(out);
+    free(in);
+}
+
 static void many(void)
 {
     enum { RECEIVES = 200 };
@@ -101,6 +125,8 @@ int main(int argc, char **argv)
     matched();
     later_message();
     persistent();
+    send(4);
+    send(1 << 20);
     many();
     return check_end();
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
+use postrider_os::gate::Threads;
 use postrider_os::job::{self, Job};
 use postrider_os::process;
 use postrider_os::wait::OwnBell;
@@ -26,12 +27,12 @@ pub struct World {
 impl World {
     /// A process that nobody launched: rank 0 of 1.
     #[must_use]
-    pub fn alone(multiple: bool) -> Self {
+    pub fn alone(threads: Threads) -> Self {
         let facts = Facts {
             rank: 0,
             size: 1,
             crowded: false,
-            multiple,
+            threads,
             application: None,
             host: process::host_name(),
             host_number: 0,
@@ -43,14 +44,14 @@ impl World {
     ///
     /// # Errors
     /// When the job's directory cannot be used.
-    pub fn in_job(job: &Arc<Job>, rank: u32, directory: Option<PathBuf>, multiple: bool) -> Result<Self> {
+    pub fn in_job(job: &Arc<Job>, rank: u32, directory: Option<PathBuf>, threads: Threads) -> Result<Self> {
         let shape = job.shape();
         let application = std::env::var(job::ENV_APPLICATION).ok().and_then(|text| text.parse().ok());
         let facts = Facts {
             rank,
             size: shape.ranks,
             crowded: shape.ranks > shape.cores,
-            multiple,
+            threads,
             application,
             host: process::host_name(),
             host_number: 0,
@@ -80,7 +81,7 @@ impl World {
             rank,
             size,
             crowded: true,
-            multiple: false,
+            threads: Threads::MEET,
             application: None,
             host: "simulated".to_owned(),
             host_number: 0,

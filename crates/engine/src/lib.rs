@@ -22,9 +22,10 @@ mod progress;
 pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
+use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
@@ -39,7 +40,7 @@ use transports::{Transport, Waiter};
 /// One MPI process.
 #[derive(Debug)]
 pub struct Instance {
-    state: Mutex<State>,
+    state: Gate<State>,
     waiter: Waiter,
     facts: Facts,
 }
@@ -54,7 +55,7 @@ pub struct Facts {
     /// Whether the host has fewer cores than ranks: then nobody spins.
     pub crowded: bool,
     /// Whether several threads call at once (`MPI_THREAD_MULTIPLE`).
-    pub multiple: bool,
+    pub threads: Threads,
     /// Which part of the command line this process belongs to (`MPI_APPNUM`).
     pub application: Option<i32>,
     /// The host's name.
@@ -153,7 +154,7 @@ impl Instance {
     /// Brings a process to life in `world`.
     #[must_use]
     pub fn new(mut world: World) -> Self {
-        let state = Mutex::new(State::new(&mut world));
+        let state = Gate::new(State::new(&mut world), world.facts.threads);
         Self { state, waiter: world.waiter, facts: world.facts }
     }
 
@@ -164,8 +165,8 @@ impl Instance {
     }
 
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> GateGuard<'_, State> {
+        self.state.enter()
     }
 
     /// Runs `action` on the state. Threads that sleep are woken if it ended an operation.

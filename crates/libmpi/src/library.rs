@@ -11,6 +11,7 @@ use postrider_os::job::{self, CallName, Job, State};
 use postrider_os::process;
 
 use crate::caching::{self, Owner};
+use crate::parse;
 
 /// Where the process is between the beginning and the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +90,13 @@ pub fn initialize(required: i32) -> Result<i32> {
         return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
     }
     let thread_level = required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
-    let multiple = thread_level == MPI_THREAD_MULTIPLE;
+    let threads = parse::threads(thread_level);
     let job = join()?;
     let world = match &job {
-        None => World::alone(multiple),
+        None => World::alone(threads),
         Some((job, rank)) => {
             let directory = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
-            World::in_job(job, *rank, directory, multiple)?
+            World::in_job(job, *rank, directory, threads)?
         }
     };
     let main_thread = thread::current().id();

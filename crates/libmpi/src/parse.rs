@@ -16,6 +16,7 @@ use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::{Buffer, Message, Status};
+use postrider_os::gate::Threads;
 use postrider_os::memory::UserMemory;
 
 /// Handles below are predefined; a key's handle is the key and this number.
@@ -35,6 +36,15 @@ pub fn handle_of(key: Key) -> usize {
 pub fn key_of(handle: usize) -> Option<Key> {
     let key = handle.checked_sub(FIRST_HANDLE)?;
     u32::try_from(key).ok().map(Key)
+}
+
+/// What a thread level says of calls: below `MPI_THREAD_MULTIPLE` they never overlap.
+pub fn threads(level: c_int) -> Threads {
+    if level == MPI_THREAD_MULTIPLE {
+        return Threads::MEET;
+    }
+    // SAFETY: by initializing with this level the program promises it (section 11.6).
+    unsafe { Threads::never_meet() }
 }
 
 /// A buffer argument: `void *` or `const void *`.

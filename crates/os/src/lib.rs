@@ -5,7 +5,9 @@
 pub mod clock;
 pub mod error;
 pub mod file;
+pub mod gate;
 pub mod job;
+pub mod launch;
 pub mod long_double;
 pub mod memory;
 pub mod process;

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
-use crate::sync::fence;
+use crate::sync::full_fence;
 
 /// What wakes one process; see the module's head.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl<'a> Doorbell<'a> {
     /// Wakes the sleeper if there is one. What it waits for must be visible already.
     #[inline]
     pub fn ring(&self) {
-        fence(SeqCst);
+        full_fence();
         if self.asleep.load(Relaxed) != 0 {
             self.wake();
         }
@@ -58,7 +58,7 @@ impl<'a> Doorbell<'a> {
     pub fn prepare(&self) -> Ticket {
         let ticket = Ticket(self.word.load(SeqCst));
         self.asleep.store(1, SeqCst);
-        fence(SeqCst);
+        full_fence();
         ticket
     }
 

@@ -95,3 +95,23 @@ fn names(folder: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_found_by_its_token_until_it_is_killed() {
+        let token = format!("test-{}", std::process::id());
+        let mut child = Command::new("sleep").arg("1000").env(TOKEN, &token).spawn().expect("sleep starts");
+        // The token is there once the child has executed its program.
+        while processes(&token).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(processes(&token), [child.id()]);
+        assert!(stack(child.id()).contains(&child.id().to_string()));
+        kill(&processes(&token));
+        child.wait().expect("the child can be waited for");
+        assert!(survivors(&token).is_empty());
+    }
+}

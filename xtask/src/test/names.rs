@@ -48,3 +48,15 @@ fn identifiers(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     words.filter(|word| word.starts_with("MPI_")).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_whole_words() {
+        let text = "OK(MPI_Send_c(x)); PMPI_Recv MPI_Wait";
+        let expected = ["MPI_Send_c", "MPI_Wait"];
+        assert_eq!(identifiers(text).iter().map(String::as_str).collect::<Vec<_>>(), expected);
+    }
+}

@@ -13,7 +13,8 @@ pub const ANOMALIES: &str = "anomalies";
 
 /// One C file.
 pub struct Program {
-    chapter: String,
+    /// The folder that it lies in.
+    pub chapter: String,
     name: String,
     source: PathBuf,
 }

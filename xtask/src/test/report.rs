@@ -78,3 +78,24 @@ fn shortened(text: &str) -> String {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shortened() {
+        assert_eq!(shortened("a\nb"), "  a\n  b\n");
+        let long = "x\n".repeat(LINES_MAX + 5);
+        assert!(shortened(&long).ends_with("… 5 more lines\n"));
+    }
+
+    #[test]
+    fn failures_are_counted_and_deviations_are_not() {
+        let report = Report::new();
+        report.add("datatypes", "one", Outcome::Passed);
+        report.add("datatypes", "two", Outcome::Failed("wrong".into()));
+        report.add("info", "three", Outcome::Deviated("known".into()));
+        assert_eq!(report.finish(), 1);
+    }
+}

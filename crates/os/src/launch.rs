@@ -1,0 +1,226 @@
+//! What a launcher needs of the system: signals as a file, children that cannot outlive it, and a guard.
+//!
+//! - [`Signals`] turns signals into a descriptor that `poll` can wait for (`signalfd`), so that a launcher needs neither
+//!   handlers nor threads.
+//! - [`tie`] makes a child start in a process group of its own and die with its launcher (`PR_SET_PDEATHSIG`). That
+//!   covers the child itself and not its own children.
+//! - [`Guard`] covers these: a small process that does nothing until the launcher has died, however it died, and then
+//!   does what it was given to do.
+//! - [`ended`], [`has_children`] and [`dead_child`] collect children without ever taking the exit status of one for another.
+//!
+//! See `prctl(2)`, `signalfd(2)`, `pidfd_open(2)` and `waitid(2)`.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::error::{Error, Result};
+
+/// Blocked signals that arrive through a descriptor.
+#[derive(Debug)]
+pub struct Signals {
+    descriptor: OwnedFd,
+}
+
+impl Signals {
+    /// Blocks `signals` for this process and receives them from now on. Signals that the process was told to ignore (as by
+    /// `nohup`) stay ignored. `SIGCHLD` gets its default action, without which nobody can wait for children.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn receive(signals: &[i32]) -> Result<Self> {
+        let set = set_of(signals);
+        // SAFETY: plain system calls on a set that lives here; the new descriptor is ours.
+        unsafe {
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+            libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            match libc::signalfd(-1, &raw const set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC) {
+                -1 => Err(Error::last("cannot receive signals")),
+                fd => Ok(Self { descriptor: OwnedFd::from_raw_fd(fd) }),
+            }
+        }
+    }
+
+    /// The next signal that has arrived.
+    #[must_use]
+    pub fn next(&self) -> Option<i32> {
+        // SAFETY: the structure is plain data, of which the kernel fills exactly one.
+        unsafe {
+            let mut info: libc::signalfd_siginfo = std::mem::zeroed();
+            let size = size_of::<libc::signalfd_siginfo>();
+            let n = libc::read(self.descriptor.as_raw_fd(), (&raw mut info).cast(), size);
+            (n == size as isize).then_some(info.ssi_signo as i32)
+        }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+fn set_of(signals: &[i32]) -> libc::sigset_t {
+    // SAFETY: the set is initialized by sigemptyset before it is used.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for &signal in signals {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        set
+    }
+}
+
+/// Ends this process by `signal`, as if it had never been blocked, so that a shell sees why. Returns only if that
+/// signal is ignored.
+pub fn die_by(signal: i32) {
+    let set = set_of(&[signal]);
+    // SAFETY: plain system calls on a set that lives here.
+    unsafe {
+        libc::raise(signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+}
+
+/// Stops this process as a shell's job control expects of it, until somebody continues it.
+pub fn stop_here() {
+    // SAFETY: a plain system call.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+/// Makes the child of `command` the leader of a process group of its own, and lets the kernel end it with this process.
+pub fn tie(command: &mut Command) {
+    let launcher = std::process::id();
+    let tied = move || {
+        // SAFETY: system calls without memory, which may be made between fork and exec.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::getppid() as u32 != launcher {
+                libc::_exit(1);
+            }
+        }
+        Ok(())
+    };
+    command.process_group(0);
+    // SAFETY: the closure makes only calls that are safe between fork and exec, and allocates nothing.
+    unsafe { command.pre_exec(tied) };
+}
+
+/// A process that acts when this one has died; ended when dropped.
+#[derive(Debug)]
+pub struct Guard {
+    pid: u32,
+}
+
+impl Guard {
+    /// Starts a guard that runs `act` once this process is dead. The guard has no descriptors and no terminal.
+    ///
+    /// # Errors
+    /// When the system has no process left, or this process has several threads (whose locks a copy would never see freed).
+    pub fn post(act: impl FnOnce()) -> Result<Self> {
+        let what = || "cannot start the launcher's guard".to_owned();
+        if fs::read_dir("/proc/self/task").map_err(|e| Error::new(what(), e))?.count() != 1 {
+            return Err(Error::new(what(), io::Error::other("the launcher has several threads")));
+        }
+        let launcher = std::process::id();
+        // SAFETY: this process has one thread, so the copy is as whole as the original.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::last(what())),
+            0 => {
+                outlive(launcher);
+                act();
+                // SAFETY: leaves without running what the original's exit would run.
+                unsafe { libc::_exit(0) }
+            }
+            pid => Ok(Self { pid: pid as u32 }),
+        }
+    }
+
+    /// The guard's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // SAFETY: the guard is our child and not yet waited for, so this pid is still its own.
+        unsafe {
+            libc::kill(self.pid as libc::pid_t, libc::SIGKILL);
+            libc::waitpid(self.pid as libc::pid_t, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// Lets go of everything, then sleeps until process `launcher`, the parent, is dead.
+fn outlive(launcher: u32) {
+    // SAFETY: system calls of a process that uses no descriptor but the one made here; `poll` gets one entry.
+    unsafe {
+        libc::setsid();
+        libc::prctl(libc::PR_SET_NAME, c"postrider-guard".as_ptr());
+        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
+        let fd = libc::syscall(libc::SYS_pidfd_open, launcher as libc::pid_t, 0) as i32;
+        let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        while fd >= 0 && libc::getppid() as u32 == launcher {
+            libc::poll(&raw mut entry, 1, -1);
+            if entry.revents != 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By `exit`, with this code.
+    Exited(i32),
+    /// By a signal.
+    Killed {
+        /// Number of the signal.
+        signal: i32,
+        /// Whether a core dump was written.
+        core: bool,
+    },
+}
+
+/// Collects child `pid` if it has ended.
+#[must_use]
+pub fn ended(pid: u32) -> Option<Ended> {
+    let info = wait(libc::P_PID, pid, libc::WEXITED | libc::WNOHANG).ok()??;
+    // SAFETY: waitid has filled in the fields of a child's end.
+    let status = unsafe { info.si_status() };
+    Some(match info.si_code {
+        libc::CLD_EXITED => Ended::Exited(status),
+        code => Ended::Killed { signal: status, core: code == libc::CLD_DUMPED },
+    })
+}
+
+/// Whether this process has any child, running or ended.
+#[must_use]
+pub fn has_children() -> bool {
+    wait(libc::P_ALL, 0, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT).is_ok()
+}
+
+/// Some child that has ended and was not yet collected; it is not collected by this call.
+#[must_use]
+pub fn dead_child() -> Option<u32> {
+    let info = wait(libc::P_ALL, 0, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT).ok()??;
+    // SAFETY: waitid has filled in the fields of a child's end.
+    Some(unsafe { info.si_pid() } as u32)
+}
+
+fn wait(which: libc::idtype_t, pid: u32, options: i32) -> io::Result<Option<libc::siginfo_t>> {
+    // SAFETY: the structure is plain data that the kernel fills, or leaves zeroed when nobody has ended.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        match libc::waitid(which, pid, &raw mut info, options) {
+            0 => Ok((info.si_pid() != 0).then_some(info)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}

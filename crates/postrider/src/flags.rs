@@ -1,0 +1,159 @@
+//! Every option of the command line, in one table: its names, its environment variable and its help text.
+//!
+//! The names follow mpiexec as the MPI standard describes it (section 11.5) and as MPICH and Open MPI spell it. `arguments`
+//! turns their long options with a single dash (`-np`, `-genv`) into this table's form first.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, ValueEnum, ValueHint};
+
+/// Ranks that one host can have; the job's rings grow with the square.
+pub const RANKS_MAX: i64 = 4096;
+
+/// Message passing wherever there is a file system.
+#[derive(Parser, Debug)]
+#[command(name = "postrider", version, propagate_version = true, about, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Subcommand,
+}
+
+/// What the executable can do.
+#[derive(clap::Subcommand, Debug)]
+pub enum Subcommand {
+    /// Run a program as an MPI job
+    #[command(after_long_help = RUN_HELP, override_usage = RUN_USAGE)]
+    Run(Run),
+    /// Compile and link a C program against Postrider's MPI
+    #[command(disable_help_flag = true, disable_version_flag = true, after_help = COMPILE_HELP)]
+    Cc {
+        /// Arguments of the C compiler
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+        arguments: Vec<OsString>,
+    },
+    /// Compile and link a C++ program against Postrider's MPI
+    #[command(name = "c++", disable_help_flag = true, disable_version_flag = true, after_help = COMPILE_HELP)]
+    Cxx {
+        /// Arguments of the C++ compiler
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+        arguments: Vec<OsString>,
+    },
+    /// Print the completion script of a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const RUN_USAGE: &str =
+    "postrider run [OPTIONS] PROGRAM [ARGUMENT]... [: [-n RANKS] PROGRAM [ARGUMENT]...]...";
+
+const RUN_HELP: &str = "\
+Several programs in one job are separated by a colon; -n, --wdir, -x and --env then hold for their own program only:
+  postrider run -n 1 ./server : -n 3 ./worker
+
+Exit code: 0 when every rank exits with 0; otherwise the code of the rank that failed first, or 128 plus the number of its
+signal; 124 after --timeout; 2 for wrong arguments; 127 when a program is not found and 126 when it cannot be executed.
+
+mpiexec's long options may also be written with a single dash: -np 4, -wdir DIR, -genv NAME VALUE.";
+
+const COMPILE_HELP: &str = "\
+All arguments go to the compiler; Postrider's header and library are added where the step needs them.
+  -show           print the command instead of running it (also -showme)
+  -compile_info   print what is added for compiling (also -showme:compile)
+  -link_info      print what is added for linking (also -showme:link)
+POSTRIDER_CC and POSTRIDER_CXX name the compilers; the defaults are cc and c++.";
+
+/// How messages travel between ranks of one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// Through memory that the ranks share
+    SharedMemory,
+    /// Through files in a private directory under TMPDIR, one for each message
+    File,
+}
+
+/// Options of `postrider run` that hold for the whole job, and its first program.
+#[derive(Args, Debug)]
+pub struct Run {
+    /// How messages travel between the ranks
+    #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSPORT", default_value = "shared-memory")]
+    pub transport: Transport,
+    /// Begin each line of output with the rank that wrote it
+    #[arg(short, long)]
+    pub label: bool,
+    /// End the job after this time, with exit code 124
+    #[arg(long, value_name = "SECONDS", env = "POSTRIDER_TIMEOUT", value_parser = seconds)]
+    pub timeout: Option<std::time::Duration>,
+    /// Time that ranks have to end on request before they are killed
+    #[arg(long, value_name = "SECONDS", env = "POSTRIDER_GRACE", default_value = "2", value_parser = seconds)]
+    pub grace: std::time::Duration,
+    /// Say nothing about ranks that fail
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say where each rank runs
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Set a variable in the environment of all ranks
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], allow_hyphen_values = true)]
+    pub genv: Vec<OsString>,
+    /// Accepted for compatibility: there may always be more ranks than cores
+    #[arg(long, hide = true)]
+    pub oversubscribe: bool,
+    /// Accepted for compatibility: root may always run jobs
+    #[arg(long, hide = true)]
+    pub allow_run_as_root: bool,
+    /// The first program.
+    #[command(flatten)]
+    pub section: Section,
+}
+
+/// What each program of a job has for itself.
+#[derive(Args, Debug)]
+pub struct Section {
+    /// Number of ranks [default: the number of cores]
+    #[arg(short = 'n', long = "np", visible_alias = "n", value_name = "RANKS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=RANKS_MAX))]
+    pub ranks: Option<u32>,
+    /// Directory in which the ranks start
+    #[arg(long, alias = "wd", value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub wdir: Option<PathBuf>,
+    /// Set a variable in the environment of the ranks; without a value, pass it on as it is
+    #[arg(short = 'x', value_name = "NAME[=VALUE]")]
+    pub export: Vec<OsString>,
+    /// Set a variable in the environment of the ranks
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], allow_hyphen_values = true)]
+    pub env: Vec<OsString>,
+    /// The program and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// The part of a command line after a colon.
+#[derive(Parser, Debug)]
+#[command(name = "postrider run ... :", override_usage = RUN_USAGE, disable_help_flag = true)]
+pub struct LaterSection {
+    /// Its program.
+    #[command(flatten)]
+    pub section: Section,
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let number = text.parse().map_err(|_| "this is not a number of seconds".to_owned())?;
+    std::time::Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_is_consistent() {
+        Cli::command().debug_assert();
+        LaterSection::command().debug_assert();
+    }
+}

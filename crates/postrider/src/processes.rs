@@ -1,0 +1,107 @@
+//! Processes of the job that are not ranks: what ranks have started and left behind.
+//!
+//! While the launcher lives, every descendant that loses its parent becomes the launcher's child (`PR_SET_CHILD_SUBREAPER`), so
+//! that ending children until there are none reaches all of them. When the launcher is dead, they are found by the
+//! environment that they have inherited. Signals by name are here too.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// Bounds the wait for a process that the kernel cannot end, as one that waits for a dead file server.
+const ROUNDS_MAX: u32 = 5000;
+
+/// The processes whose parent is `parent`.
+pub fn children_of(parent: u32) -> Vec<u32> {
+    all().filter(|&pid| parent_of(pid) == Some(parent)).collect()
+}
+
+/// Ends every process that has `NAME=value` in its environment, and those that these start meanwhile.
+pub fn end_all_with(name: &str, value: &str) {
+    let entry = format!("{name}={value}");
+    let has_it = |pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == entry.as_bytes())
+    };
+    for _ in 0..ROUNDS_MAX {
+        let found: Vec<u32> = all().filter(has_it).collect();
+        if found.is_empty() {
+            return;
+        }
+        for pid in found {
+            send(pid, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Sends `signal` to process `pid`. That it is gone already is no error.
+pub fn send(pid: u32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid as i32) {
+        let _gone = kill_process(pid, signal);
+    }
+}
+
+/// Sends `signal` to the process group that `leader` leads.
+pub fn send_to_group(leader: u32, signal: Signal) {
+    if let Some(leader) = Pid::from_raw(leader as i32) {
+        let _gone = kill_process_group(leader, signal);
+    }
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| std::str::from_utf8(entry.file_name().as_bytes()).ok()?.parse().ok())
+}
+
+/// The fourth field of `/proc/<pid>/stat`; the second is a name in parentheses that may contain anything.
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A signal's name, and what it means in words where that helps.
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP, hangup",
+        libc::SIGINT => "SIGINT, interrupt",
+        libc::SIGQUIT => "SIGQUIT, quit",
+        libc::SIGILL => "SIGILL, illegal instruction",
+        libc::SIGTRAP => "SIGTRAP, trap",
+        libc::SIGABRT => "SIGABRT, abort",
+        libc::SIGBUS => "SIGBUS, bus error",
+        libc::SIGFPE => "SIGFPE, arithmetic error",
+        libc::SIGKILL => "SIGKILL, killed",
+        libc::SIGSEGV => "SIGSEGV, segmentation fault",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE, broken pipe",
+        libc::SIGALRM => "SIGALRM, alarm clock",
+        libc::SIGTERM => "SIGTERM, terminated",
+        libc::SIGXCPU => "SIGXCPU, CPU time limit",
+        libc::SIGXFSZ => "SIGXFSZ, file size limit",
+        libc::SIGSYS => "SIGSYS, system call not allowed",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_found_by_its_parent_and_ended_by_its_environment() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .env("POSTRIDER_TEST_MARK", std::process::id().to_string())
+            .spawn()
+            .expect("sleep starts");
+        assert!(children_of(std::process::id()).contains(&child.id()));
+        // The killed child stays a zombie until we wait for it, and a zombie has no environment.
+        end_all_with("POSTRIDER_TEST_MARK", &std::process::id().to_string());
+        assert!(!child.wait().expect("it has ended").success());
+    }
+}

@@ -1,0 +1,238 @@
+//! What is said about a job that failed: which rank was the first, how, and where everybody was.
+//!
+//! Pure: deaths and places go in, texts and exit codes come out. "First" is the order in which the ranks died, because
+//! the deaths of the others are often only a consequence.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use postrider_os::job::State;
+use postrider_os::launch::Ended;
+
+use crate::processes::signal_name;
+
+/// Exit code of a job that `--timeout` has ended.
+pub const TIMED_OUT: i32 = 124;
+
+/// Where a rank is, or was when it died.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Before `MPI_Init`, or in a program without MPI.
+    BeforeInit,
+    /// In this MPI call.
+    In(String),
+    /// In the program's own code.
+    Outside,
+    /// After `MPI_Finalize`.
+    AfterFinalize,
+    /// The rank has ended.
+    Gone,
+}
+
+impl Place {
+    /// What the board says.
+    pub fn of(state: State, call: Option<String>) -> Self {
+        match (state, call) {
+            (_, Some(call)) => Self::In(call),
+            (State::Unborn, None) => Self::BeforeInit,
+            (State::Finalized, None) => Self::AfterFinalize,
+            (State::Initialized | State::Aborted, None) => Self::Outside,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::BeforeInit => "before MPI_Init".to_owned(),
+            Self::In(call) => format!("in {call}"),
+            Self::Outside => "outside MPI, in the program's own code".to_owned(),
+            Self::AfterFinalize => "after MPI_Finalize".to_owned(),
+            Self::Gone => "already ended".to_owned(),
+        }
+    }
+}
+
+/// In which way a rank has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It called `MPI_Abort`, or met an error that is fatal by its error handler.
+    Aborted(i32),
+    /// It ended with an exit code other than 0.
+    Exited(i32),
+    /// It was killed by a signal.
+    Killed { signal: i32, core: bool },
+    /// It ended with exit code 0 between `MPI_Init` and `MPI_Finalize`.
+    NotFinalized,
+    /// It ended with exit code 0 and never called `MPI_Init`, for which others wait.
+    NeverJoined,
+}
+
+impl Kind {
+    /// Whether, and how, a rank that ended thus has failed.
+    pub fn of(ended: Ended, state: State, abort_code: i32) -> Option<Self> {
+        match (ended, state) {
+            (_, State::Aborted) => Some(Self::Aborted(abort_code)),
+            (Ended::Killed { signal, core }, _) => Some(Self::Killed { signal, core }),
+            (Ended::Exited(0), State::Initialized) => Some(Self::NotFinalized),
+            (Ended::Exited(0), State::Unborn | State::Finalized) => None,
+            (Ended::Exited(code), _) => Some(Self::Exited(code)),
+        }
+    }
+
+    /// The job's exit code. Never 0: an abort with code 0 is no success either.
+    pub fn exit_code(self) -> i32 {
+        match self {
+            Self::Aborted(code) | Self::Exited(code) if code & 0xff != 0 => code & 0xff,
+            Self::Killed { signal, .. } => 128 + signal,
+            _ => 1,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Aborted(code) => format!("aborted the job with code {code}"),
+            Self::Exited(code) => format!("exited with code {code}"),
+            Self::Killed { signal, core: true } => {
+                format!("was killed by {}; core dumped", signal_name(signal))
+            }
+            Self::Killed { signal, .. } => format!("was killed by {}", signal_name(signal)),
+            Self::NotFinalized => "exited with code 0 without calling MPI_Finalize".to_owned(),
+            Self::NeverJoined => {
+                "exited with code 0 without calling MPI_Init, and others wait for it".to_owned()
+            }
+        }
+    }
+
+    fn hint(self, place: &Place) -> Option<&'static str> {
+        Some(match self {
+            Self::Killed { signal: libc::SIGKILL, .. } => {
+                "SIGKILL comes from outside; often the kernel was out of memory (see `dmesg`), or a batch system was"
+            }
+            Self::Killed {
+                signal: libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL,
+                core: false,
+            } => "`ulimit -c unlimited` before the run lets the next crash leave a core dump",
+            Self::Killed { core: true, .. } => {
+                "the core dump shows where: gdb PROGRAM CORE, or coredumpctl gdb"
+            }
+            Self::NotFinalized => "every rank must call MPI_Finalize before it ends",
+            Self::NeverJoined => "all ranks of a job must be MPI programs, or none",
+            Self::Exited(_) if *place == Place::AfterFinalize => {
+                "the others had time to finish; the rank's own messages are above"
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The first failure of a job.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Who.
+    pub rank: u32,
+    /// The process that was this rank.
+    pub pid: u32,
+    /// Its program.
+    pub program: String,
+    /// How.
+    pub kind: Kind,
+    /// Where it was.
+    pub place: Place,
+    /// Where all the others were at that time.
+    pub others: Vec<(u32, Place)>,
+}
+
+impl Failure {
+    /// The block for the user.
+    pub fn text(&self, host: &str) -> String {
+        let ranks = self.others.len() + 1;
+        let mut text =
+            format!("postrider: rank {} of {ranks} failed first: it {}\n", self.rank, self.kind.text());
+        let mut line = |name: &str, value: &str| {
+            let _infallible = writeln!(text, "  {name:<10} {value}");
+        };
+        line("program", &self.program);
+        line("process", &format!("{} on host {host}", self.pid));
+        line("place", &self.place.text());
+        for (number, others) in by_place(&self.others).iter().enumerate() {
+            line(if number == 0 { "others" } else { "" }, others);
+        }
+        if let Some(hint) = self.kind.hint(&self.place) {
+            line("hint", hint);
+        }
+        line("exit code", &self.kind.exit_code().to_string());
+        text
+    }
+}
+
+/// What is said when the time is over.
+pub fn timed_out(limit: std::time::Duration, places: &[(u32, Place)]) -> String {
+    let mut text =
+        format!("postrider: the job was ended after {} seconds (--timeout)\n", limit.as_secs_f64());
+    for places in by_place(places) {
+        let _infallible = writeln!(text, "  {places}");
+    }
+    let _infallible = writeln!(text, "  {:<10} {TIMED_OUT}", "exit code");
+    text
+}
+
+/// Ranks at the same place on one line, as in "ranks 0, 2-5 in MPI_Recv".
+fn by_place(places: &[(u32, Place)]) -> Vec<String> {
+    let mut together: BTreeMap<&Place, Vec<u32>> = BTreeMap::new();
+    for (rank, place) in places {
+        together.entry(place).or_default().push(*rank);
+    }
+    let mut groups: Vec<_> = together.into_iter().collect();
+    groups.sort_by_key(|(_, ranks)| ranks[0]);
+    let name = |ranks: &[u32]| if ranks.len() == 1 { "rank" } else { "ranks" };
+    groups.iter().map(|(place, ranks)| format!("{} {} {}", name(ranks), spans(ranks), place.text())).collect()
+}
+
+/// Ascending numbers as "0, 2-5".
+pub fn spans(numbers: &[u32]) -> String {
+    let mut spans: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => spans.push((number, number)),
+        }
+    }
+    let span = |&(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    spans.iter().map(span).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_as_a_failure() {
+        let kind = |ended, state| Kind::of(ended, state, 7);
+        assert_eq!(kind(Ended::Exited(0), State::Unborn), None);
+        assert_eq!(kind(Ended::Exited(0), State::Finalized), None);
+        assert_eq!(kind(Ended::Exited(0), State::Initialized), Some(Kind::NotFinalized));
+        assert_eq!(kind(Ended::Exited(3), State::Finalized), Some(Kind::Exited(3)));
+        assert_eq!(kind(Ended::Exited(0), State::Aborted), Some(Kind::Aborted(7)));
+        let killed = Ended::Killed { signal: 11, core: false };
+        assert_eq!(kind(killed, State::Initialized), Some(Kind::Killed { signal: 11, core: false }));
+    }
+
+    #[test]
+    fn exit_codes_are_never_zero() {
+        assert_eq!(Kind::Aborted(0).exit_code(), 1);
+        assert_eq!(Kind::Aborted(256).exit_code(), 1);
+        assert_eq!(Kind::Aborted(-1).exit_code(), 255);
+        assert_eq!(Kind::Exited(5).exit_code(), 5);
+        assert_eq!(Kind::Killed { signal: 9, core: false }.exit_code(), 137);
+        assert_eq!(Kind::NotFinalized.exit_code(), 1);
+    }
+
+    #[test]
+    fn ranks_at_one_place_share_a_line() {
+        let recv = || Place::In("MPI_Recv".to_owned());
+        let places = [(0, recv()), (1, Place::Gone), (2, recv()), (3, recv())];
+        assert_eq!(by_place(&places), ["ranks 0, 2-3 in MPI_Recv", "rank 1 already ended"]);
+    }
+}

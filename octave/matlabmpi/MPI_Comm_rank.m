@@ -1,0 +1,5 @@
+% MPI_Comm_rank: The number of this process in comm: 0 ... size-1.
+%
+%   r = MPI_Comm_rank (comm)
+%
+% The function is in the MEX file of this name; this file holds its help.
