@@ -11,6 +11,7 @@ use postrider_os::wait::OwnBell;
 
 use crate::Facts;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 use crate::transports::file::FileTransport;
 use crate::transports::shared_memory::SharedMemory;
 use crate::transports::simulated::{Network, Simulated};
@@ -35,6 +36,7 @@ impl World {
             threads,
             application: None,
             host: process::host_name(),
+            settings: Settings::default(),
             host_number: 0,
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
@@ -54,6 +56,7 @@ impl World {
             threads,
             application,
             host: process::host_name(),
+            settings: Settings::default(),
             host_number: 0,
         };
         let (transport, waiter) = match shape.transport {
@@ -74,6 +77,13 @@ impl World {
         Ok(Self { facts, transport, waiter })
     }
 
+    /// The same world with these settings.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.facts.settings = settings;
+        self
+    }
+
     /// Process `rank` of `size` of a simulation.
     #[must_use]
     pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
@@ -84,6 +94,7 @@ impl World {
             threads: Threads::MEET,
             application: None,
             host: "simulated".to_owned(),
+            settings: Settings::default(),
             host_number: 0,
         };
         let simulated = Simulated::new(Arc::clone(network), rank);

@@ -19,6 +19,7 @@ pub mod objects;
 pub mod operations;
 pub mod point_to_point;
 mod progress;
+pub mod settings;
 pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -60,6 +61,8 @@ pub struct Facts {
     pub application: Option<i32>,
     /// The host's name.
     pub host: String,
+    /// What the user has set.
+    pub settings: settings::Settings,
     /// Which of the job's hosts it is, counted from 0: processes with the same number can share memory.
     pub host_number: u32,
 }

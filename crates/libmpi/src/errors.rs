@@ -34,12 +34,12 @@ impl From<MPI_Comm> for Object {
 pub fn call(name: CallName, text: &'static str, object: Object, body: impl FnOnce() -> Result<()>) -> c_int {
     let Some(library) = library::active() else { return outside(text) };
     library.enter(name);
-    let result = body();
-    library.leave();
-    match result {
+    let code = match body() {
         Ok(()) => MPI_SUCCESS,
         Err(error) => raise(text, object, &error),
-    }
+    };
+    library.leave();
+    code
 }
 
 /// Runs the body of a function that may be called at any time. Without an instance there is no error handler that could

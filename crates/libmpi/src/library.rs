@@ -6,6 +6,7 @@ use std::thread::{self, ThreadId};
 
 use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
+use postrider_engine::settings::Settings;
 use postrider_engine::{Instance, World};
 use postrider_os::job::{self, CallName, Job, State};
 use postrider_os::process;
@@ -100,6 +101,7 @@ pub fn initialize(required: i32) -> Result<i32> {
         }
     };
     let main_thread = thread::current().id();
+    let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
     let library = Library { instance: Instance::new(world), job, main_thread, thread_level };
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).set_state(State::Initialized);
