@@ -21,7 +21,7 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn new(memory: UserMemory, count: i64, datatype: &Arc<Datatype>) -> Self {
-        let bytes = (datatype.size() * count) as u64;
+        let bytes = datatype.size().saturating_mul(count) as u64;
         if datatype.is_dense_for(count) {
             Self { memory: memory.offset(datatype.true_lb()), bytes, typed: None }
         } else {

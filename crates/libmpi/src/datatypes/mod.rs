@@ -47,7 +47,7 @@ fn insert(state: &mut State, object: DatatypeObject) -> MPI_Datatype {
 }
 
 /// What a handle stands for, to change its name or attributes.
-fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeObject> {
+pub fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeObject> {
     if let Some(predefined) = Datatype::predefined(handle) {
         let made = || unnamed(Arc::clone(predefined));
         return Ok(state.predefined_datatypes.entry(handle.0).or_insert_with(made));
@@ -67,9 +67,7 @@ fn name_of(state: &State, handle: MPI_Datatype) -> Result<&str> {
     match parse::key_of(handle.0) {
         Some(key) => Ok(&state.datatypes.get(key)?.name),
         None => {
-            let object = state.predefined_datatypes.get(&handle.0);
-            // One that was made for an attribute has no name yet.
-            let named = object.map(|object| object.name.as_str()).filter(|name| !name.is_empty());
+            let named = state.predefined_datatypes.get(&handle.0).map(|object| object.name.as_str());
             Ok(named.unwrap_or_else(|| datatype.as_predefined().map_or("", |kind| kind.row().name)))
         }
     }
