@@ -3,12 +3,16 @@
 
 mod bench;
 mod build;
+mod check;
+mod demo;
 mod environment;
 mod exports;
 mod install;
 mod link;
 mod setup;
 mod test;
+mod tidy;
+mod verify;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -25,17 +29,23 @@ struct Arguments {
 enum Command {
     Bench(bench::Arguments),
     Build(build::Arguments),
+    Check(check::Arguments),
+    Demo(demo::Arguments),
     Install(install::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -14,7 +14,7 @@
 mod build;
 mod engines;
 mod figures;
-mod machine;
+pub mod machine;
 mod process;
 mod record;
 mod report;

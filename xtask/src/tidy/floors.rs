@@ -1,0 +1,118 @@
+//! The floors of the house: who may use whom, and where unsafe code may be. ARCHITECTURE.md says why.
+
+use super::Source;
+
+/// The crates of the project, each with those of them that it may depend on.
+const CRATES: &[(&str, &[&str])] = &[
+    ("abi", &[]),
+    ("os", &[]),
+    ("engine", &["os", "abi"]),
+    ("client", &["abi"]),
+    ("libmpi", &["engine", "os", "abi", "io"]),
+    ("postrider", &["os"]),
+];
+
+/// Rooms of the engine that may only use certain others. All other rooms are chapters, and may use each other.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("objects", &["error"]),
+    ("info", &["error"]),
+    ("datatypes", &["error"]),
+    ("operations", &["datatypes", "error"]),
+    ("transports", &["error"]),
+    ("progress", &["deadlock", "transports", "error"]),
+];
+
+/// Where unsafe code may be.
+const UNSAFE: &[&str] = &[
+    "crates/os/",
+    "crates/libmpi/src/parse.rs",
+    "crates/libmpi/src/parse/",
+    "crates/libmpi/src/callbacks.rs",
+    "crates/libmpi/src/mpi_macro.rs",
+    "crates/client/src/call.rs",
+    // Types of C functions, which are unsafe to call.
+    "crates/abi/src/types.rs",
+];
+
+/// What the root of a crate has to say about unsafe code.
+const ATTRIBUTES: &[(&str, &str)] = &[
+    ("crates/abi/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/engine/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/libmpi/src/lib.rs", "#![deny(unsafe_code)]"),
+    ("crates/postrider/src/main.rs", "#![deny(unsafe_code)]"),
+];
+
+/// One line for each arrow that points up, and for each piece of unsafe code in the wrong place.
+pub fn violations(sources: &[Source]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for source in sources {
+        let parts: Vec<&str> = source.path.split('/').collect();
+        match parts.as_slice() {
+            ["crates", name, "Cargo.toml"] => violations.extend(dependencies(source, name)),
+            ["crates", "engine", "src", room, ..] => violations.extend(rooms(source, room)),
+            _ => {}
+        }
+        if source.path.ends_with(".rs") && !UNSAFE.iter().any(|place| source.path.starts_with(place)) {
+            violations.extend(unsafe_code(source));
+        }
+        let attribute = ATTRIBUTES.iter().find(|(path, _)| *path == source.path);
+        if let Some((path, attribute)) = attribute
+            && !source.text.contains(attribute)
+        {
+            violations.push(format!("{path}: {attribute} is missing"));
+        }
+    }
+    violations
+}
+
+/// Dependencies of a crate on others of the project that it may not have.
+fn dependencies(source: &Source, name: &str) -> Vec<String> {
+    let Some((_, allowed)) = CRATES.iter().find(|(known, _)| *known == name) else {
+        return vec![format!("{}: say in {} which crates it may use", source.path, file!())];
+    };
+    let named = |line: &str| {
+        let line = line.strip_prefix("postrider-")?;
+        Some(line.chars().take_while(char::is_ascii_alphanumeric).collect::<String>())
+    };
+    let used = source.text.lines().filter_map(named);
+    let used = used.filter(|used| !allowed.contains(&used.as_str()));
+    used.map(|used| format!("{}: may not use postrider-{used}", source.path)).collect()
+}
+
+/// Uses of one room of the engine by another that may not use it.
+fn rooms(source: &Source, room: &str) -> Vec<String> {
+    let room = room.trim_end_matches(".rs");
+    let Some((_, allowed)) = ROOMS.iter().find(|(known, _)| *known == room) else { return Vec::new() };
+    let mut violations = Vec::new();
+    for (number, line) in source.text.lines().enumerate() {
+        // Tests stand at the end, and prose may point anywhere.
+        if line.starts_with("#[cfg(test)]") || source.path.contains("/tests") {
+            break;
+        }
+        if line.trim_start().starts_with("//") {
+            continue;
+        }
+        for (at, path) in line.match_indices("crate::") {
+            let used: String = line[at + path.len()..]
+                .chars()
+                .take_while(|letter| letter.is_ascii_lowercase() || *letter == '_')
+                .collect();
+            if !used.is_empty() && used != room && !allowed.contains(&used.as_str()) {
+                violations.push(format!("{}:{}: {room} may not use {used}", source.path, number + 1));
+            }
+        }
+    }
+    violations
+}
+
+/// Lines with unsafe code; attributes such as `unsafe(no_mangle)` are not code.
+fn unsafe_code(source: &Source) -> Vec<String> {
+    let forms = ["unsafe {", "unsafe fn ", "unsafe impl ", "unsafe extern ", "unsafe trait "];
+    let has =
+        |line: &str| !line.trim_start().starts_with("//") && forms.iter().any(|form| line.contains(form));
+    let lines = source.text.lines().enumerate().filter(|(_, line)| has(line) && !line.contains('"'));
+    lines
+        .map(|(number, _)| format!("{}:{}: unsafe code is not for this file", source.path, number + 1))
+        .collect()
+}

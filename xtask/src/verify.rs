@@ -1,0 +1,218 @@
+//! `cargo xtask verify`, which is `make test`: all suites, one after the other.
+//!
+//! Each stage is a few commands whose output goes to `target/verify/<stage>.log`. The first stage that fails ends the run
+//! and its output is shown. The last line is always the sum over all suites, `N passed, N failed`: the counts that each
+//! suite prints itself, and one for each command that prints none.
+
+use crate::environment::Environment;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Run all suites: the rules of the house, unit tests, models, C programs, anomalies, Python, Octave, an installation.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Only stages whose names contain this.
+    #[arg(long)]
+    only: Option<String>,
+}
+
+/// Passed and failed tests.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    passed: usize,
+    failed: usize,
+}
+
+/// A stage: its name, and what makes its commands once the stages before it have run.
+type Stage = (&'static str, fn() -> Result<Vec<Command>>);
+
+const STAGES: &[Stage] = &[
+    ("build", || Ok(vec![xtask(&["build"])])),
+    ("environment", || Ok(vec![xtask(&["setup"])])),
+    ("check", || Ok(vec![xtask(&["check"])])),
+    ("rust", || Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
+    ("models", models),
+    ("programs", || Ok(vec![xtask(&["test"])])),
+    ("octave", octave),
+    ("python", python),
+    ("installation", installation),
+];
+
+/// Runs the stages and prints a line for each.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let logs = workspace::root().join("target/verify");
+    std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+    let mut total = Count::default();
+    let mut failure = None;
+    for &(name, commands) in STAGES {
+        if arguments.only.as_deref().is_some_and(|part| !name.contains(part)) {
+            continue;
+        }
+        let started = Instant::now();
+        eprintln!("{name} …");
+        let (count, result) = stage(&logs.join(format!("{name}.log")), commands);
+        total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
+        let Count { passed, failed } = count;
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{name:<14} {passed:>6} passed {failed:>4} failed {seconds:>8.1} s");
+        if let Err(error) = result {
+            failure = Some(format!("{name}: {error:#}"));
+            break;
+        }
+    }
+    if let Some(text) = &failure {
+        println!("\n{text}\n");
+    }
+    println!("{} passed, {} failed", total.passed, total.failed);
+    // What went wrong has been said, and the last line is for programs that read it.
+    std::process::exit(i32::from(failure.is_some() || total.failed > 0))
+}
+
+/// Runs the commands of a stage, up to the first that fails. Its output is part of the error.
+fn stage(log: &Path, commands: fn() -> Result<Vec<Command>>) -> (Count, Result<()>) {
+    let mut total = Count::default();
+    let mut all = || {
+        std::fs::write(log, "")?;
+        for mut command in commands()? {
+            let (count, result) = logged(&mut command, log)?;
+            total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
+            result?;
+        }
+        Ok(())
+    };
+    let result = all();
+    if result.is_err() {
+        total.failed = total.failed.max(1);
+    }
+    (total, result)
+}
+
+/// Runs one command with its output appended to the log, and counts what that output says.
+fn logged(command: &mut Command, log: &Path) -> Result<(Count, Result<()>)> {
+    let before = std::fs::metadata(log)?.len() as usize;
+    let file = File::options().append(true).open(log)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    let status = command.status().with_context(|| format!("{command:?} does not start"))?;
+    let bytes = std::fs::read(log)?;
+    let output = String::from_utf8_lossy(&bytes[before..]);
+    let printed = counted(&output);
+    if status.success() {
+        return Ok((printed.unwrap_or(Count { passed: 1, failed: 0 }), Ok(())));
+    }
+    let lines: Vec<&str> = output.lines().collect();
+    let end = lines[lines.len().saturating_sub(200)..].join("\n");
+    let error = anyhow::anyhow!("{command:?} fails: {status}; all of it is in {}\n{end}", log.display());
+    Ok((printed.unwrap_or_default(), Err(error)))
+}
+
+/// The tests that an output speaks of: lines of our own suites, of Cargo and of pytest.
+fn counted(output: &str) -> Option<Count> {
+    let mut total = None;
+    for line in output.lines() {
+        let summary = line.contains("test result:")
+            || line.starts_with(|first: char| first.is_ascii_digit()) && line.contains(" passed");
+        if !summary {
+            continue;
+        }
+        let words: Vec<&str> = line.split([' ', ',', ';', '.']).filter(|word| !word.is_empty()).collect();
+        let before = |what: &str| {
+            let place = words.iter().position(|word| *word == what)?;
+            words[place.checked_sub(1)?].parse::<usize>().ok()
+        };
+        let Count { passed, failed } = total.unwrap_or_default();
+        total = Some(Count {
+            passed: passed + before("passed").unwrap_or(0),
+            failed: failed + before("failed").unwrap_or(0),
+        });
+    }
+    total
+}
+
+/// This program with other arguments.
+fn xtask(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "xtask".into()));
+    command.args(arguments).current_dir(workspace::root());
+    command
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = workspace::cargo();
+    command.args(arguments);
+    command
+}
+
+/// The lock-free parts under loom, which needs a build of its own.
+fn models() -> Result<Vec<Command>> {
+    let mut command = cargo(&["test", "-p", "postrider-os", "--release", "--quiet", "loom"]);
+    command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", workspace::target()?.join("loom"));
+    Ok(vec![command])
+}
+
+fn launcher() -> PathBuf {
+    workspace::installation().join("bin/postrider")
+}
+
+/// The Octave package, through each transport.
+fn octave() -> Result<Vec<Command>> {
+    let python = Environment::prepare()?.python();
+    let run = |transport| {
+        let mut command = Command::new(workspace::root().join("octave/tests/run"));
+        command.arg(launcher()).args(["run", "--transport", transport]).env("PYTHON", &python);
+        command
+    };
+    Ok(["shared-memory", "file"].map(run).into())
+}
+
+/// The Python package.
+fn python() -> Result<Vec<Command>> {
+    let mut command = Command::new(Environment::prepare()?.python());
+    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]);
+    command.current_dir(workspace::root());
+    Ok(vec![command])
+}
+
+/// An installation elsewhere, moved after it was made: its compiler, its launcher, and its Octave package.
+fn installation() -> Result<Vec<Command>> {
+    let folder = workspace::target()?.join("verify");
+    let (first, moved) = (folder.join("first"), folder.join("moved place"));
+    for place in [&first, &moved] {
+        if place.exists() {
+            std::fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
+        }
+    }
+    let installed = xtask(&["install", "--prefix", &first.display().to_string()]).output()?;
+    if !installed.status.success() {
+        bail!("install: {}", String::from_utf8_lossy(&installed.stderr));
+    }
+    std::fs::rename(&first, &moved).with_context(|| moved.display().to_string())?;
+    let at = |program: &str| {
+        let mut command = Command::new(moved.join("bin").join(program));
+        command.current_dir(&moved);
+        command
+    };
+    let mut compiler = at("mpicc");
+    compiler.args(["share/postrider/examples/c/ring.c", "-o", "ring"]);
+    let mut ring = at("postrider");
+    ring.args(["run", "-n", "3", "./ring"]);
+    let mut in_octave = at("postrider");
+    in_octave.args(["run", "-n", "2", "octave", "share/postrider/examples/octave/ring.m"]);
+    Ok(vec![compiler, ring, in_octave])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_from_every_suite() {
+        let output =
+            "test result: ok. 7 passed; 0 failed; 1 ignored\n12 passed, 2 failed\n3 passed in 0.2s\n";
+        let Count { passed, failed } = counted(output).expect("three summaries");
+        assert_eq!((passed, failed), (22, 2));
+        assert!(counted("all is well").is_none());
+    }
+}
