@@ -134,6 +134,7 @@ anytime! {
     /// Section 9.3.6.
     MPI_Error_string (errorcode: c_int, string: TextOut, resultlen: Out<c_int>) {
         let text = tables().error_codes.text(errorcode)?;
+        let text = errors::with_latest_detail(errorcode, text);
         resultlen.set(string.set(&text, MPI_MAX_ERROR_STRING)?)
     }
 

@@ -1,8 +1,9 @@
 //! Where errors go: the one place that applies error handlers (MPI 5.0, section 9.3) and makes return codes.
 
 use core::ffi::c_int;
+use std::cell::RefCell;
 
-use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_OTHER, MPI_SUCCESS};
+use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS};
 use postrider_engine::environment::{Handler, class_text};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
@@ -64,9 +65,24 @@ fn outside(name: &'static str) -> c_int {
     library::abort_with(1, &format!("{name} was called {when}"));
 }
 
+thread_local! {
+    /// Code and detail of this thread's latest error, for programs that handle errors themselves.
+    static LATEST: RefCell<Option<(c_int, String)>> = const { RefCell::new(None) };
+}
+
+/// The text of an error code, with what the latest error of this thread says if it had this code: a program that asks
+/// for the string of an error that it has just got learns what was wrong, and not only of which class it was.
+pub fn with_latest_detail(code: c_int, text: String) -> String {
+    LATEST.with_borrow(|latest| match latest {
+        Some((latest, detail)) if *latest == code && code <= MPI_ERR_LASTCODE => format!("{text} ({detail})"),
+        _ => text,
+    })
+}
+
 /// Applies the object's error handler, and returns the error code.
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
+    LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
     let object = error.communicator.map_or(object, |key| Object(parse::communicator_handle(key)));
     let handler = parse::communicator(object.0).and_then(handler_of).or_else(|_| handler_of(parse::OWN));
     match handler.unwrap_or(Handler::Fatal) {
