@@ -79,6 +79,8 @@ impl Environment {
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         if let Some(compiler) = compiler {
             command.env("MPICC", compiler);
+            // Its functions do nothing but call MPI, so a high level of optimization would only cost minutes.
+            command.env("CFLAGS", "-O1 -g0");
             // A wheel that pip keeps from another time was built for another library.
             command.args(["--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "--no-deps"]);
         }

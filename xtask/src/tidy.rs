@@ -82,7 +82,7 @@ mod tests {
     fn words_are_whole_words() {
         let good = source("a.rs", "let adiometer = vcard(); // a pmlike name");
         assert!(words::violations(&[good]).is_empty());
-        let bad = source("a.rs", &format!("let {} = 1;", "btl"));
+        let bad = source("a.rs", &format!("let {} = 1;", words::PRIVATE[0]));
         assert_eq!(words::violations(&[bad]).len(), 1);
     }
 
@@ -90,6 +90,8 @@ mod tests {
     fn a_transport_must_not_use_a_chapter() {
         let bad = source("crates/engine/src/transports/file.rs", "use crate::point_to_point::Request;");
         assert!(floors::violations(&[bad]).iter().any(|line| line.contains("point_to_point")));
+        let group = source("crates/engine/src/progress.rs", "use crate::{Instance,\n    a::{b, c}, info};");
+        assert_eq!(floors::violations(&[group]).len(), 2);
         let good = source("crates/engine/src/transports/file.rs", "use crate::error::Error;");
         assert!(!floors::violations(&[good]).iter().any(|line| line.contains("transports/file.rs")));
     }

@@ -1,6 +1,7 @@
 //! The floors of the house: who may use whom, and where unsafe code may be. ARCHITECTURE.md says why.
 
 use super::Source;
+use std::collections::BTreeSet;
 
 /// The crates of the project, each with those of them that it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
@@ -14,7 +15,8 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// Rooms of the engine that may only use certain others. All other rooms are chapters, and may use each other.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("error", &[]),
+    // An error names the communicator whose handler it goes to.
+    ("error", &["objects"]),
     ("objects", &["error"]),
     ("info", &["error"]),
     ("datatypes", &["error"]),
@@ -84,26 +86,46 @@ fn dependencies(source: &Source, name: &str) -> Vec<String> {
 fn rooms(source: &Source, room: &str) -> Vec<String> {
     let room = room.trim_end_matches(".rs");
     let Some((_, allowed)) = ROOMS.iter().find(|(known, _)| *known == room) else { return Vec::new() };
-    let mut violations = Vec::new();
-    for (number, line) in source.text.lines().enumerate() {
-        // Tests stand at the end, and prose may point anywhere.
-        if line.starts_with("#[cfg(test)]") || source.path.contains("/tests") {
-            break;
-        }
-        if line.trim_start().starts_with("//") {
-            continue;
-        }
-        for (at, path) in line.match_indices("crate::") {
-            let used: String = line[at + path.len()..]
-                .chars()
-                .take_while(|letter| letter.is_ascii_lowercase() || *letter == '_')
-                .collect();
-            if !used.is_empty() && used != room && !allowed.contains(&used.as_str()) {
-                violations.push(format!("{}:{}: {room} may not use {used}", source.path, number + 1));
+    if source.path.contains("/tests") {
+        return Vec::new();
+    }
+    // Tests stand at the end, and prose may point anywhere.
+    let code = source.text.split("\n#[cfg(test)]").next().unwrap_or_default();
+    let code: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let used = code.match_indices("crate::").flat_map(|(at, path)| modules(&code[at + path.len()..]));
+    let used: BTreeSet<String> =
+        used.filter(|used| used != room && !allowed.contains(&used.as_str())).collect();
+    used.iter().map(|used| format!("{}: {room} may not use {used}", source.path)).collect()
+}
+
+/// The modules that a path begins with, or all those in its braces.
+fn modules(path: &str) -> Vec<String> {
+    let module = |path: &str| -> Option<String> {
+        let name: String =
+            path.chars().take_while(|letter| letter.is_ascii_lowercase() || *letter == '_').collect();
+        let ends = !path[name.len()..].starts_with(|letter: char| letter.is_ascii_alphanumeric());
+        (ends && !name.is_empty()).then_some(name)
+    };
+    let Some(group) = path.strip_prefix('{') else { return module(path).into_iter().collect() };
+    let (mut depth, mut begins, mut found) = (1, true, Vec::new());
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 1 => break,
+            '}' => depth -= 1,
+            ',' => begins = depth == 1,
+            _ if begins && !letter.is_whitespace() => {
+                found.extend(module(&group[at..]));
+                begins = false;
             }
+            _ => {}
         }
     }
-    violations
+    found
 }
 
 /// Lines with unsafe code; attributes such as `unsafe(no_mangle)` are not code.

@@ -81,19 +81,20 @@ fn measured(sources: &[Source]) -> BTreeMap<String, (usize, usize)> {
     found
 }
 
+/// The name of the function that begins in a line, if one does.
+type Begins = fn(&[&str], usize) -> Option<String>;
+
 /// The functions of a file with their lines. All code is formatted, so that a function ends where the indentation of its
 /// beginning comes back.
 pub fn functions(source: &Source) -> Vec<(String, usize)> {
     let lines: Vec<&str> = source.text.lines().collect();
-    let (begins, ends): (fn(&[&str], usize) -> Option<String>, fn(&str, usize) -> bool) = match source
-        .path
-        .rsplit_once('.')
-    {
-        Some((_, "rs")) => (rust_function, brace),
-        Some((_, "c" | "h")) => (c_function, brace),
-        Some((_, "py")) => (python_function, |line, indent| !line.is_empty() && indentation(line) <= indent),
+    let begins: Begins = match source.path.rsplit_once('.') {
+        Some((_, "rs")) => rust_function,
+        Some((_, "c" | "h")) => c_function,
+        Some((_, "py")) => python_function,
         _ => return Vec::new(),
     };
+    let ends = if source.path.ends_with(".py") { dedent } else { brace };
     let mut found = Vec::new();
     for start in 0..lines.len() {
         let Some(name) = begins(&lines, start) else { continue };
@@ -106,6 +107,10 @@ pub fn functions(source: &Source) -> Vec<(String, usize)> {
 
 fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
+}
+
+fn dedent(line: &str, indent: usize) -> bool {
+    !line.is_empty() && indentation(line) <= indent && !line.trim_start().starts_with(')')
 }
 
 fn brace(line: &str, indent: usize) -> bool {
@@ -134,8 +139,8 @@ fn c_function(lines: &[&str], at: usize) -> Option<String> {
         return None;
     }
     let head = lines[..at].iter().rev().find(|line| !line.starts_with([' ', '\t']))?;
-    let before = head.split('(').next()?.trim_end();
-    Some(before.rsplit([' ', '*']).next()?.to_owned())
+    let (before, _) = head.split_once('(')?;
+    Some(before.trim_end().rsplit([' ', '*']).next()?.to_owned())
 }
 
 fn python_function(lines: &[&str], at: usize) -> Option<String> {

@@ -21,7 +21,7 @@ const UNFINISHED: &[&str] = &[
 ];
 
 /// Words that only the users of one other library know.
-const PRIVATE: &[&str] = &["btl", "pml", "vc", "lmt", "adio"];
+pub const PRIVATE: &[&str] = &["btl", "pml", "vc", "lmt", "adio"];
 
 /// Places that only one machine has, and hosts that a package manager knows better.
 const PLACES: &[&str] = &[
