@@ -35,7 +35,7 @@ use datatypes::Datatype;
 use objects::{Key, Table};
 use operations::Operation;
 use point_to_point::matching::Matching;
-use point_to_point::{Arrived, Attached, MatchedMessage, Outgoing, Request};
+use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Request};
 use transports::{Transport, Waiter};
 
 /// One MPI process.
@@ -80,6 +80,8 @@ pub struct State {
     requests: Table<Request>,
     messages: Table<MatchedMessage>,
     matching: Matching<Key, Arrived>,
+    /// Where the message of a short receive is to land.
+    landing: Option<Landing>,
     /// The process's attached buffer.
     attached: Option<Attached>,
     /// Communicators, by key; [`State::WORLD`] and [`State::SELF`] are there from the beginning.
@@ -137,6 +139,7 @@ impl State {
             requests: Table::new(MPI_ERR_REQUEST, "request"),
             messages: Table::new(MPI_ERR_REQUEST, "matched message"),
             matching: Matching::default(),
+            landing: None,
             attached: None,
             communicators,
             groups: Table::new(MPI_ERR_GROUP, "group"),

@@ -69,8 +69,7 @@ impl Instance {
             return result;
         }
         loop {
-            let spins = if self.facts.crowded || !self.spins() { 1 } else { SPINS };
-            for spin in 0..spins {
+            for spin in 0..self.looks() {
                 state.progress()?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
@@ -99,7 +98,12 @@ impl Instance {
         }
     }
 
-    fn spins(&self) -> bool {
+    /// How often a wait looks before it sleeps.
+    pub(crate) fn looks(&self) -> u32 {
+        if self.facts.crowded || !self.spins() { 1 } else { SPINS }
+    }
+
+    pub(crate) fn spins(&self) -> bool {
         matches!(self.waiter, Waiter::Doorbell(..))
     }
 

@@ -8,6 +8,7 @@
 use core::ffi::{CStr, c_char, c_int};
 use std::sync::Arc;
 
+use postrider_abi::predefined::DATATYPES;
 use postrider_abi::*;
 use postrider_engine::State;
 use postrider_engine::communicators::Group;
@@ -15,7 +16,7 @@ use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::operations::{Operation, Operator};
-use postrider_engine::point_to_point::{Buffer, Message, Status};
+use postrider_engine::point_to_point::{Buffer, Message, Short, Status};
 use postrider_os::gate::Threads;
 use postrider_os::memory::UserMemory;
 
@@ -372,6 +373,42 @@ pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype
         return Err(Error::new(MPI_ERR_BUFFER, "the buffer is a null pointer"));
     }
     Ok(made)
+}
+
+/// Sizes of the predefined datatypes without gaps, by the last byte of their handles; 0 for all others.
+const BASIC_BYTES: [u8; 256] = basic_bytes();
+
+const fn basic_bytes() -> [u8; 256] {
+    let (mut sizes, mut i) = ([0; 256], 0);
+    while i < DATATYPES.len() {
+        let row = &DATATYPES[i];
+        if row.size == row.extent {
+            sizes[row.handle.0 & 0xff] = row.size as u8;
+        }
+        i += 1;
+    }
+    sizes
+}
+
+/// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.
+#[inline]
+pub fn short(
+    (memory, elements, handle): (Memory, i64, MPI_Datatype),
+    peer: c_int,
+    tag: c_int,
+    on: MPI_Comm,
+) -> Option<Short> {
+    let basic = handle.0 & !0xff == MPI_DATATYPE_NULL.0;
+    let size = if basic { BASIC_BYTES[handle.0 & 0xff] } else { 0 };
+    if size == 0 || elements < 0 || memory.0 == MPI_BOTTOM {
+        return None;
+    }
+    let communicator = match on {
+        MPI_COMM_WORLD => State::WORLD,
+        MPI_Comm(number) => key_of(number)?,
+    };
+    let bytes = (elements as u64).saturating_mul(u64::from(size));
+    Some(Short { memory: memory.user(), bytes, peer, tag, communicator })
 }
 
 /// The arguments of a send or receive.

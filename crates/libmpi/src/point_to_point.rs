@@ -92,8 +92,15 @@ mpi! {
     MPI_Recv / MPI_Recv_c (
         buf: Memory, count: Int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm, status: StatusOut
     ) on comm {
+        let data = (buf, i64::from(count), datatype);
+        if let Some(short) = parse::short(data, source, tag, comm)
+            && let Some(received) = instance().receive_short(&short)
+        {
+            status.set(&received);
+            return Ok(());
+        }
         let completion = instance().blocking(|state| {
-            let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
+            let message = parse::message(state, data, source, tag, comm)?;
             state.irecv(message).map(Some)
         })?;
         status.set(&completion.status);

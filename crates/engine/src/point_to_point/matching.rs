@@ -120,6 +120,14 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
             .map(|(envelope, m)| (*envelope, m))
     }
 
+    /// Whether nothing is in the context's queues.
+    #[inline]
+    #[must_use]
+    pub fn is_idle(&self, context: u64) -> bool {
+        let queues = self.contexts.get(&context);
+        queues.is_none_or(|queues| queues.posted.is_empty() && queues.unexpected.is_empty())
+    }
+
     /// A receive was posted that no held message fits.
     #[inline]
     pub fn post(&mut self, context: u64, pattern: Pattern, receive: R) {
@@ -139,10 +147,7 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
 
     /// Forgets a context that nobody uses any more, unless something is still in its queues.
     pub fn forget(&mut self, context: u64) {
-        if let Some(queues) = self.contexts.get(&context)
-            && queues.posted.is_empty()
-            && queues.unexpected.is_empty()
-        {
+        if self.is_idle(context) {
             self.contexts.remove(&context);
         }
     }

@@ -10,6 +10,7 @@ mod completion;
 pub mod matching;
 mod protocol;
 pub mod request;
+mod short;
 
 pub use buffer::Buffer;
 pub(crate) use buffered::Attached;
@@ -19,6 +20,8 @@ pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
 pub use completion::{Found, Outcome, Want};
 pub(crate) use protocol::{Arrived, Outgoing};
 pub use request::{Completion, Request, Status, Template};
+pub(crate) use short::Landing;
+pub use short::Short;
 
 use crate::objects::Key;
 

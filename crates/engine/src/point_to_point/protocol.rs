@@ -311,6 +311,9 @@ impl State {
     #[inline]
     pub(crate) fn handle(&mut self, incoming: Incoming) -> Result<()> {
         let Incoming { peer, header, mut body } = incoming;
+        if self.landing.is_some() && self.land(&header, &body) {
+            return Ok(());
+        }
         let envelope = Envelope { source: header.source, tag: header.tag };
         match header.kind {
             Kind::Eager => match self.matching.take_posted(header.context, envelope) {

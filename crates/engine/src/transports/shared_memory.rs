@@ -62,8 +62,15 @@ impl SharedMemory {
         }
     }
 
+    /// The longest message that is sent at once.
     #[inline]
-    pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+    pub(crate) fn eager_bytes_max(&self) -> u64 {
+        self.eager_bytes_max as u64
+    }
+
+    /// Sends a packet; false when the ring has no room.
+    #[inline]
+    pub(crate) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
         let sent = self.producers[peer as usize].push(header.kind as u32, head_bytes + bytes, |place| {
             header.write(place);

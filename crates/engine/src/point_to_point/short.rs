@@ -1,0 +1,147 @@
+//! The short way of short messages.
+//!
+//! A blocking send of bytes to a rank whose ring has room, and a blocking receive of bytes that nobody else waits for, need
+//! no request, no queue and no search. They are tried here first; whatever is unusual about a call, its arguments or the
+//! moment is left to the general way, which also says what is wrong with it.
+//!
+//! A short receive leaves a [`Landing`] in the state, where the protocol puts the first fitting message if it comes
+//! whole. Order is kept: a landing is made only while its context has no posted receive and no held message, and it is
+//! taken away as soon as any other packet for the context arrives.
+
+use postrider_abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+use postrider_os::memory::UserMemory;
+
+use super::matching::{Envelope, Pattern};
+use super::request::Status;
+use crate::objects::Key;
+use crate::transports::wire::{Header, Kind};
+use crate::transports::{Body, Transport};
+use crate::{Instance, State};
+
+/// Where the message of a short receive is to land.
+#[derive(Debug)]
+pub(crate) struct Landing {
+    context: u64,
+    pattern: Pattern,
+    memory: UserMemory,
+    room: usize,
+    landed: Option<Status>,
+}
+
+/// A send or a receive of plain bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// The bytes.
+    pub memory: UserMemory,
+    /// How many.
+    pub bytes: u64,
+    /// The other side's rank.
+    pub peer: i32,
+    /// The tag.
+    pub tag: i32,
+    /// The communicator.
+    pub communicator: Key,
+}
+
+impl State {
+    #[inline]
+    fn send_short(&mut self, short: &Short) -> bool {
+        let Ok(found) = self.communicators.get(short.communicator) else { return false };
+        let Some(process) = u32::try_from(short.peer).ok().and_then(|rank| found.peers().process(rank))
+        else {
+            return false;
+        };
+        let peer = process.0;
+        let header = Header {
+            kind: Kind::Eager,
+            context: found.context(),
+            source: found.rank,
+            tag: short.tag,
+            words: [0; 3],
+        };
+        let Transport::SharedMemory(rings) = &mut self.transport else { return false };
+        short.tag >= 0
+            && peer != self.own
+            && short.bytes <= rings.eager_bytes_max()
+            && self.outgoing[peer as usize].is_empty()
+            && rings.send(peer, &header, short.memory, short.bytes as usize)
+    }
+
+    #[inline]
+    fn prepare_landing(&mut self, short: &Short) -> bool {
+        let Ok(found) = self.communicators.get(short.communicator) else { return false };
+        let (wild, context) = (short.peer == MPI_ANY_SOURCE, found.context());
+        if !wild && (short.peer < 0 || short.peer as u32 >= found.peers().size()) {
+            return false;
+        }
+        if short.tag < 0 && short.tag != MPI_ANY_TAG || !self.matching.is_idle(context) {
+            return false;
+        }
+        let pattern = Pattern {
+            source: (!wild).then_some(short.peer as u32),
+            tag: (short.tag != MPI_ANY_TAG).then_some(short.tag),
+        };
+        let (memory, room) = (short.memory, short.bytes as usize);
+        self.landing = Some(Landing { context, pattern, memory, room, landed: None });
+        true
+    }
+
+    /// A packet has arrived while a short receive waits: true when it was its message.
+    #[inline]
+    pub(crate) fn land(&mut self, header: &Header, body: &Body) -> bool {
+        let Some(landing) = &mut self.landing else { return false };
+        if landing.context != header.context || landing.landed.is_some() {
+            return false;
+        }
+        let envelope = Envelope { source: header.source, tag: header.tag };
+        if let Body::Memory(from, bytes) = *body
+            && header.kind == Kind::Eager
+            && bytes <= landing.room
+            && landing.pattern.fits(envelope)
+        {
+            from.copy_to(landing.memory, bytes);
+            let (source, tag) = (envelope.source as i32, envelope.tag);
+            landing.landed = Some(Status { source, tag, bytes: bytes as u64, cancelled: false });
+            return true;
+        }
+        self.landing = None;
+        false
+    }
+}
+
+impl Instance {
+    /// Sends at once if nothing stands against it; else nothing has happened.
+    #[inline]
+    pub fn send_short(&self, short: &Short) -> bool {
+        self.lock().send_short(short)
+    }
+
+    /// Receives if the message comes within the time of a few looks; else nothing has happened.
+    #[inline]
+    pub fn receive_short(&self, short: &Short) -> Option<Status> {
+        if self.facts.threads.meet() || !self.spins() {
+            return None;
+        }
+        let mut state = self.lock();
+        if !state.prepare_landing(short) {
+            return None;
+        }
+        for _ in 0..self.looks() {
+            // What goes wrong here goes wrong again, and is told, on the general way.
+            if state.progress().is_err() {
+                break;
+            }
+            match &state.landing {
+                Some(Landing { landed: None, .. }) => {}
+                Some(Landing { landed: landed @ Some(_), .. }) => {
+                    let landed = *landed;
+                    state.landing = None;
+                    return landed;
+                }
+                None => break,
+            }
+        }
+        state.landing = None;
+        None
+    }
+}
