@@ -16,12 +16,11 @@
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
 //! MPI call, however the rank died.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
 use crate::error::Result;
 use crate::process::Watched;
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::wait::Doorbell;
 
 /// Environment variable: `<launcher pid>:<descriptor>` of the job segment.

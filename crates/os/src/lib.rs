@@ -5,12 +5,14 @@
 pub mod clock;
 pub mod error;
 pub mod file;
+#[cfg(not(loom))]
 pub mod job;
 pub mod launch;
 pub mod long_double;
 pub mod memory;
 pub mod process;
 pub mod ring;
+#[cfg(not(loom))]
 pub mod shared_memory;
 pub mod sync;
 pub mod wait;
