@@ -157,18 +157,18 @@ def killed_in_own_code(setup):
 
 @case
 def killed_in_receive(setup):
-    done = setup.victim("recv", "-9").exited(137).names("rank 2", "failed first", "SIGKILL", HOST)
-    done.check("place      in MPI_Recv" in done.error, "the call that the rank died in is not named")
+    done = setup.victim("recv", "-9").exited(137)
+    done.names("rank 2", "failed first", "SIGKILL", HOST, "place      in MPI_Recv")
 
 
 @case
 def killed_in_barrier(setup):
-    setup.victim("barrier", "-9").exited(137).names("rank 2", "SIGKILL", HOST, "MPI_Barrier")
+    setup.victim("barrier", "-9").exited(137).names("rank 2", "SIGKILL", HOST, "place      in MPI_Barrier")
 
 
 @case
 def killed_in_large_send(setup):
-    setup.victim("large-send", "-9").exited(137).names("rank 2", "SIGKILL", HOST, "MPI_Ssend")
+    setup.victim("large-send", "-9").exited(137).names("rank 2", "SIGKILL", HOST, "place      in MPI_Ssend")
 
 
 @case
@@ -204,7 +204,7 @@ def exit_code_before_init(setup):
 
 @case
 def abort_with_code(setup):
-    setup.victim("own-code", "abort9").exited(9).names("rank 2", "abort", "9", HOST, "MPI_Abort")
+    setup.victim("own-code", "abort9").exited(9).names("rank 2", "code 9", HOST, "place      in MPI_Abort")
 
 
 @case
@@ -218,7 +218,7 @@ def fatal_error(setup):
     """The default error handler ends the job and says what was wrong in which call."""
     done = setup.victim("own-code", "error")
     done.check(0 < done.code < 126, "an error is no success and no signal")
-    done.names("rank 2", "MPI_Send", "1000000", HOST)
+    done.names("rank 2", "place      in MPI_Send", "1000000", HOST)
 
 
 @case
@@ -310,7 +310,8 @@ def in_namespace(setup, prepare, *arguments):
     """Runs a job in a mount namespace of its own after a shell command has prepared it."""
     command = setup.command(*arguments)
     script = f'{prepare} && exec "$@"'
-    full = ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
+    user = [] if os.geteuid() == 0 else ["-r"]
+    full = ["unshare", "-m", *user, "--propagation", "private", "sh", "-c", script, "sh", *command]
     done = subprocess.run(full, capture_output=True, text=True, timeout=60)
     return Ended(full, done.returncode, done.stdout, done.stderr)
 

@@ -115,9 +115,12 @@ int main(int argc, char **argv)
     int *data = allocate(200000 * sizeof *data), *in = allocate(200000 * sizeof *in);
     check_begin(&argc, &argv);
     fill(data, 200000 * sizeof *data, 9);
+    /* Without the barriers a neighbour that is ahead could already have sent what must not be there yet. */
     for (int turn = 0; turn < 5; turn++) {
         plain(data, in, (rank + size - 1) % size, (rank + 1) % size);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
         matched(data, in, (rank + size - 1) % size, (rank + 1) % size);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     no_process();
     free(data);

@@ -6,6 +6,7 @@
 //! build/include/mpi.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/share/postrider/octave        the Octave package
+//! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
 //! ```
 //!
@@ -14,6 +15,7 @@
 use crate::{exports, link, workspace};
 use anyhow::{Context, Result};
 use std::path::Path;
+use std::process::Command;
 
 /// Build everything, and lay out an installation in build/.
 #[derive(clap::Args)]
@@ -26,8 +28,8 @@ pub struct Arguments {
 /// Names under which the command line is a compiler.
 const COMPILER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++"];
 
-/// Folders of the repository that are installed as they are, with their place below share/postrider.
-const SHARED: &[&str] = &["octave", "examples"];
+/// Folders of the repository that are installed as they are, with their places below share/postrider.
+const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
 
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -46,7 +48,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     exports::check(&library, &names)?;
     workspace::copy(&workspace::root().join("include/mpi.h"), &installation.join("include/mpi.h"))?;
     programs(&target, &installation.join("bin"))?;
-    shared(&installation.join("share/postrider"))
+    shared(&installation.join("share/postrider"))?;
+    octave(&installation)
 }
 
 /// Installs the command line and its other names.
@@ -58,16 +61,33 @@ fn programs(target: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs what is neither compiled nor linked. A file that has left the repository leaves the installation, too.
+/// Installs what is neither compiled nor linked.
 fn shared(folder: &Path) -> Result<()> {
-    for name in SHARED {
-        let (from, to) = (workspace::root().join(name), folder.join(name));
-        if to.exists() {
-            std::fs::remove_dir_all(&to).with_context(|| to.display().to_string())?;
-        }
-        if from.exists() {
-            workspace::copy(&from, &to)?;
-        }
+    for (from, to) in SHARED {
+        let to = folder.join(to);
+        clear(&to)?;
+        workspace::copy(&workspace::root().join(from), &to)?;
+    }
+    Ok(())
+}
+
+/// Builds the Octave package, where there is an Octave to build it with.
+fn octave(installation: &Path) -> Result<()> {
+    if Command::new("mkoctfile").arg("--version").output().is_err() {
+        eprintln!(
+            "build: without the Octave package, since there is no mkoctfile (scripts/setup installs it)"
+        );
+        return Ok(());
+    }
+    let folder = installation.join("share/postrider/octave");
+    clear(&folder)?;
+    workspace::run(Command::new(workspace::root().join("octave/build")).arg(folder).arg(installation))
+}
+
+/// Removes a folder: a file that has left the repository leaves the installation, too.
+fn clear(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     Ok(())
 }

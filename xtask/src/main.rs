@@ -3,9 +3,11 @@
 
 mod bench;
 mod build;
+mod environment;
 mod exports;
 mod install;
 mod link;
+mod setup;
 mod test;
 mod workspace;
 
@@ -24,6 +26,7 @@ enum Command {
     Bench(bench::Arguments),
     Build(build::Arguments),
     Install(install::Arguments),
+    Setup(setup::Arguments),
     Test(test::Arguments),
 }
 
@@ -32,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
+        Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
     }
 }

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
+use postrider_os::gate::Threads;
 use postrider_os::job::{self, Job};
 use postrider_os::process;
 use postrider_os::wait::OwnBell;
 
 use crate::Facts;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 use crate::transports::file::FileTransport;
 use crate::transports::shared_memory::SharedMemory;
 use crate::transports::simulated::{Network, Simulated};
@@ -26,14 +28,16 @@ pub struct World {
 impl World {
     /// A process that nobody launched: rank 0 of 1.
     #[must_use]
-    pub fn alone(multiple: bool) -> Self {
+    pub fn alone(threads: Threads) -> Self {
         let facts = Facts {
             rank: 0,
             size: 1,
             crowded: false,
-            multiple,
+            threads,
             application: None,
             host: process::host_name(),
+            settings: Settings::default(),
+            host_number: 0,
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
@@ -42,16 +46,18 @@ impl World {
     ///
     /// # Errors
     /// When the job's directory cannot be used.
-    pub fn in_job(job: &Arc<Job>, rank: u32, directory: Option<PathBuf>, multiple: bool) -> Result<Self> {
+    pub fn in_job(job: &Arc<Job>, rank: u32, directory: Option<PathBuf>, threads: Threads) -> Result<Self> {
         let shape = job.shape();
         let application = std::env::var(job::ENV_APPLICATION).ok().and_then(|text| text.parse().ok());
         let facts = Facts {
             rank,
             size: shape.ranks,
             crowded: shape.ranks > shape.cores,
-            multiple,
+            threads,
             application,
             host: process::host_name(),
+            settings: Settings::default(),
+            host_number: 0,
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
@@ -82,6 +88,13 @@ impl World {
         self
     }
 
+    /// The same world with these settings.
+    #[must_use]
+    pub fn with(mut self, settings: Settings) -> Self {
+        self.facts.settings = settings;
+        self
+    }
+
     /// Process `rank` of `size` of a simulation.
     #[must_use]
     pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
@@ -89,9 +102,11 @@ impl World {
             rank,
             size,
             crowded: true,
-            multiple: false,
+            threads: Threads::MEET,
             application: None,
             host: "simulated".to_owned(),
+            settings: Settings::default(),
+            host_number: 0,
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());

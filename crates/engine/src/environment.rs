@@ -19,9 +19,24 @@ pub enum Handler {
     User(Key),
 }
 
+/// What kind of object an error handler of a user is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// Communicators.
+    Communicator,
+    /// Files.
+    File,
+    /// Sessions.
+    Session,
+    /// Windows.
+    Window,
+}
+
 /// A user's error handler.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorHandler {
+    /// What it is for.
+    pub kind: HandlerKind,
     /// Address of the C function.
     pub function: usize,
     /// Number of objects that use it, plus one while the user has its handle.

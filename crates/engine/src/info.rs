@@ -26,12 +26,12 @@ impl Info {
     /// Adds a key, or replaces its value.
     ///
     /// # Errors
-    /// When key or value are empty or too long.
+    /// When the key is empty, or one of them is too long.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         check_key(key)?;
-        if value.is_empty() || value.len() >= MPI_MAX_INFO_VAL {
+        if value.len() >= MPI_MAX_INFO_VAL {
             let detail =
-                format!("an info value has 1 to {} characters, not {}", MPI_MAX_INFO_VAL - 1, value.len());
+                format!("an info value has at most {} characters, not {}", MPI_MAX_INFO_VAL - 1, value.len());
             return Err(Error::new(MPI_ERR_INFO_VALUE, detail));
         }
         match self.0.iter_mut().find(|(other, _)| other == key) {

@@ -19,22 +19,19 @@ pub mod objects;
 pub mod operations;
 pub mod point_to_point;
 mod progress;
+pub mod settings;
 pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use postrider_abi::{
-    MPI_ERR_COMM, MPI_ERR_ERRHANDLER, MPI_ERR_GROUP, MPI_ERR_INFO, MPI_ERR_OP, MPI_ERR_OTHER,
-    MPI_ERR_REQUEST, MPI_ERR_TYPE,
-};
+use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
+use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
 use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
-use environment::{ErrorCodes, ErrorHandler};
-use info::Info;
 use objects::{Key, Table};
 use operations::Operation;
 use point_to_point::matching::Matching;
@@ -44,7 +41,7 @@ use transports::{Transport, Waiter};
 /// One MPI process.
 #[derive(Debug)]
 pub struct Instance {
-    state: Mutex<State>,
+    state: Gate<State>,
     waiter: Waiter,
     facts: Facts,
 }
@@ -59,11 +56,15 @@ pub struct Facts {
     /// Whether the host has fewer cores than ranks: then nobody spins.
     pub crowded: bool,
     /// Whether several threads call at once (`MPI_THREAD_MULTIPLE`).
-    pub multiple: bool,
+    pub threads: Threads,
     /// Which part of the command line this process belongs to (`MPI_APPNUM`).
     pub application: Option<i32>,
     /// The host's name.
     pub host: String,
+    /// What the user has set.
+    pub settings: settings::Settings,
+    /// Which of the job's hosts it is, counted from 0: processes with the same number can share memory.
+    pub host_number: u32,
 }
 
 /// The local state of one MPI process.
@@ -91,12 +92,6 @@ pub struct State {
     pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
     /// User-defined operations, by key.
     pub operations: Table<Operation>,
-    /// Info objects, by key.
-    pub infos: Table<Info>,
-    /// User-defined error handlers, by key.
-    pub error_handlers: Table<ErrorHandler>,
-    /// User-defined error classes and codes.
-    pub error_codes: ErrorCodes,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
     /// How many operations have ended.
@@ -161,9 +156,6 @@ impl State {
             datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
             predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
-            infos: Table::new(MPI_ERR_INFO, "info object"),
-            error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
-            error_codes: ErrorCodes::default(),
             caching: communicators::Caching::default(),
             completions: 0,
             sleepers: 0,
@@ -178,7 +170,7 @@ impl Instance {
     /// Brings a process to life in `world`.
     #[must_use]
     pub fn new(mut world: World) -> Self {
-        let state = Mutex::new(State::new(&mut world));
+        let state = Gate::new(State::new(&mut world), world.facts.threads);
         Self { state, waiter: world.waiter, facts: world.facts }
     }
 
@@ -189,8 +181,8 @@ impl Instance {
     }
 
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> GateGuard<'_, State> {
+        self.state.enter()
     }
 
     /// Runs `action` on the state. Threads that sleep are woken if it ended an operation.

@@ -4,9 +4,9 @@
 //! while without sleeping, since a message between two cores takes less time than a system call; then, or at once
 //! where ranks share cores, it sleeps until its peers ring ([`Waiter`](crate::transports::Waiter)). The lock is not held asleep.
 
-use std::sync::MutexGuard;
 use std::time::Duration;
 
+use postrider_os::gate::GateGuard;
 use postrider_os::process::relax;
 
 use crate::error::Result;
@@ -59,7 +59,7 @@ impl Instance {
     #[inline]
     pub fn wait_until<'a, T>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: GateGuard<'a, State>,
         mut ready: impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<T> {
         let before = state.completions;
@@ -74,7 +74,7 @@ impl Instance {
                     self.wake_others(&state, before);
                     return result;
                 }
-                if self.facts.multiple {
+                if self.facts.threads.meet() {
                     drop(state);
                     relax();
                     state = self.lock();
@@ -97,11 +97,11 @@ impl Instance {
     #[cold]
     fn sleep<'a, T>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: GateGuard<'a, State>,
         before: u64,
         ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<Slept<'a, T>> {
-        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.multiple {
+        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.threads.meet() {
             return Err(deadlock());
         }
         self.wake_others(&state, before);
@@ -136,5 +136,5 @@ impl Instance {
 
 enum Slept<'a, T> {
     Ready(Result<T>),
-    Woken(MutexGuard<'a, State>),
+    Woken(GateGuard<'a, State>),
 }

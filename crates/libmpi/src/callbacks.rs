@@ -1,13 +1,21 @@
-//! Calls back into the user's program. Never made with the engine's lock held.
+//! Calls back into the user's program. Never made with a lock held.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use postrider_abi::MPI_Comm;
+use postrider_abi::{MPI_Comm, MPI_Datatype, MPI_SUCCESS, MPI_User_function, MPI_User_function_c};
+use postrider_engine::communicators::caching::Keyval;
+use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
+use postrider_engine::operations::UserFunction;
+
+use crate::parse;
+
+use crate::tables::tables;
 
 /// Calls a user's error handler of a communicator with a code.
 pub fn error_handler(key: Key, communicator: MPI_Comm, code: c_int) {
-    let Ok(function) = crate::instance().with(|state| Ok(state.error_handlers.get(key)?.function)) else {
+    let Ok(function) = tables().error_handlers.get(key).map(|handler| handler.function) else {
         return;
     };
     let (mut communicator, mut code) = (communicator, code);
@@ -16,4 +24,85 @@ pub fn error_handler(key: Key, communicator: MPI_Comm, code: c_int) {
         let function: unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...) = core::mem::transmute(function);
         function(&raw mut communicator, &raw mut code);
     }
+}
+
+/// A user's reduction operation with an `int` count, made callable. More elements than an `int` can count are passed on
+/// in parts, since the operation works on each element by itself.
+pub fn operation(function: MPI_User_function) -> Option<UserFunction> {
+    let function = function?;
+    Some(Arc::new(move |input, inout, count, datatype| {
+        for_each_part(count, datatype, &mut |offset, count| {
+            let (mut count, mut datatype) = (count, datatype);
+            // SAFETY: the user gave this function for such operands; they are those of the reduction.
+            unsafe {
+                let (input, inout) = (input.offset(offset).address(), inout.offset(offset).address());
+                function(input as *mut c_void, inout as *mut c_void, &raw mut count, &raw mut datatype);
+            }
+        });
+    }))
+}
+
+/// A user's reduction operation with a large count, made callable.
+pub fn operation_c(function: MPI_User_function_c) -> Option<UserFunction> {
+    let function = function?;
+    Some(Arc::new(move |input, inout, count, datatype| {
+        let (mut count, mut datatype) = (count, datatype);
+        let (input, inout) = (input.address() as *mut c_void, inout.address() as *mut c_void);
+        // SAFETY: the user gave this function for such operands; they are those of the reduction.
+        unsafe { function(input, inout, &raw mut count, &raw mut datatype) };
+    }))
+}
+
+/// Calls `part(offset in bytes, count)` for parts of `count` elements that an `int` can count.
+fn for_each_part(count: i64, handle: MPI_Datatype, part: &mut dyn FnMut(i64, c_int)) {
+    if let Ok(count) = c_int::try_from(count) {
+        return part(0, count);
+    }
+    let extent = crate::instance().with(|state| Ok(parse::datatype(state, handle)?.extent()));
+    let Ok(extent) = extent else { unreachable!("the datatype of a reduction is there while it runs") };
+    let mut done = 0;
+    while done < count {
+        let next = c_int::try_from(count - done).unwrap_or(c_int::MAX);
+        part(done * extent, next);
+        done += i64::from(next);
+    }
+}
+
+/// Turns what an attribute callback returned into a result: its code is what the MPI function returns (section 7.7).
+fn returned(what: &str, code: c_int) -> Result<()> {
+    match code {
+        MPI_SUCCESS => Ok(()),
+        code => Err(Error::new(code, format!("the {what} callback of an attribute returned code {code}"))),
+    }
+}
+
+/// Calls the copy callback of an attribute of the object with this handle; none when the copy is not to have it.
+///
+/// # Errors
+/// What the callback returns.
+pub fn copy_attribute(keyval: &Keyval, object: usize, number: c_int, value: usize) -> Result<Option<usize>> {
+    type Copy = unsafe extern "C" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
+    let (mut copied, mut flag) = (0, 0);
+    // SAFETY: the user gave this address as a copy callback. Its parameters are these for all kinds of objects: handles
+    // and pointers are as wide as a `usize`.
+    let code = unsafe {
+        let function: Copy = core::mem::transmute(keyval.copy);
+        function(object, number, keyval.extra_state, value, &raw mut copied, &raw mut flag)
+    };
+    returned("copy", code)?;
+    Ok((flag != 0).then_some(copied))
+}
+
+/// Calls the delete callback of an attribute of the object with this handle.
+///
+/// # Errors
+/// What the callback returns.
+pub fn delete_attribute(keyval: &Keyval, object: usize, number: c_int, value: usize) -> Result<()> {
+    type Delete = unsafe extern "C" fn(usize, c_int, usize, usize) -> c_int;
+    // SAFETY: as for the copy callback.
+    let code = unsafe {
+        let function: Delete = core::mem::transmute(keyval.delete);
+        function(object, number, value, keyval.extra_state)
+    };
+    returned("delete", code)
 }

@@ -3,69 +3,50 @@
 use core::ffi::{c_char, c_double, c_int};
 
 use postrider_abi::*;
+use postrider_engine::error::{Error, Result};
+use postrider_engine::info::Info;
+use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use crate::errors::{self, Object};
-use crate::instance;
 use crate::library::{self, Phase};
-use crate::parse::{Out, TextOut};
-
-/// The functions that may be called before `MPI_Init` and after `MPI_Finalize` do not go through `mpi!`.
-macro_rules! anytime {
-    ($($(#[doc = $doc:literal])* $name:ident ($($argument:ident : $type:ty),* $(,)?) -> $result:ty $body:block)*) => {
-        $(
-            $(#[doc = $doc])*
-            // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
-            #[allow(unsafe_code, non_snake_case)]
-            #[unsafe(no_mangle)]
-            extern "C" fn $name($($argument: $type),*) -> $result $body
-        )*
-    };
-}
+use crate::parse::{Memory, Out, TextOut};
+use crate::tables::tables;
+use crate::{info, instance};
 
 /// What the standard calls the name and version of the library.
 const LIBRARY_VERSION: &str = concat!("Postrider ", env!("CARGO_PKG_VERSION"), ", MPI 5.0 standard ABI");
 
-/// The return code of a call that may come before initialization: errors cannot be handled, so they are fatal.
-fn or_fatal(name: &str, result: postrider_engine::error::Result<()>) -> c_int {
-    match result {
-        Ok(()) => MPI_SUCCESS,
-        Err(error) if library::phase() == Phase::Active => errors::raise(name, Object::default(), &error),
-        Err(error) => library::abort_with(1, &format!("{name}: {}", error.detail)),
-    }
-}
-
 anytime! {
     /// Section 11.2.1.
-    MPI_Init (_argc: Out<c_int>, _argv: Out<Out<*mut c_char>>) -> c_int {
-        or_fatal("MPI_Init", library::initialize(MPI_THREAD_SINGLE).map(drop))
+    MPI_Init (_argc: Out<c_int>, _argv: Out<Out<*mut c_char>>) {
+        library::initialize(MPI_THREAD_SINGLE).map(drop)
     }
 
     /// Section 11.2.1.
     MPI_Init_thread (
         _argc: Out<c_int>, _argv: Out<Out<*mut c_char>>, required: c_int, provided: Out<c_int>
-    ) -> c_int {
-        or_fatal("MPI_Init_thread", library::initialize(required).and_then(|level| provided.set(level)))
+    ) {
+        library::initialize(required).and_then(|level| provided.set(level))
     }
 
     /// Section 11.2.1.
-    MPI_Initialized (flag: Out<c_int>) -> c_int {
-        or_fatal("MPI_Initialized", flag.set(c_int::from(library::phase() != Phase::Before)))
+    MPI_Initialized (flag: Out<c_int>) {
+        flag.set(c_int::from(library::phase() != Phase::Before))
     }
 
     /// Section 11.2.3.
-    MPI_Finalized (flag: Out<c_int>) -> c_int {
-        or_fatal("MPI_Finalized", flag.set(c_int::from(library::phase() == Phase::After)))
+    MPI_Finalized (flag: Out<c_int>) {
+        flag.set(c_int::from(library::phase() == Phase::After))
     }
 
     /// Section 9.1.1.
-    MPI_Get_version (version: Out<c_int>, subversion: Out<c_int>) -> c_int {
-        or_fatal("MPI_Get_version", version.set(MPI_VERSION).and_then(|()| subversion.set(MPI_SUBVERSION)))
+    MPI_Get_version (version: Out<c_int>, subversion: Out<c_int>) {
+        version.set(MPI_VERSION).and_then(|()| subversion.set(MPI_SUBVERSION))
     }
 
     /// Section 9.1.1.
-    MPI_Get_library_version (version: TextOut, resultlen: Out<c_int>) -> c_int {
+    MPI_Get_library_version (version: TextOut, resultlen: Out<c_int>) {
         let written = version.set(LIBRARY_VERSION, MPI_MAX_LIBRARY_VERSION_STRING);
-        or_fatal("MPI_Get_library_version", written.and_then(|length| resultlen.set(length)))
+        resultlen.set(written?)
     }
 
     /// Section 9.6: seconds since some time in the past, the same for all processes of a host.
@@ -116,4 +97,53 @@ mpi! {
     MPI_Get_processor_name (name: TextOut, resultlen: Out<c_int>) {
         resultlen.set(name.set(&instance().facts().host, MPI_MAX_PROCESSOR_NAME)?)
     }
+
+    /// Section 9.2: aligned as the hint `mpi_minimum_memory_alignment` asks for, or as for anything.
+    MPI_Alloc_mem (size: MPI_Aint, info: MPI_Info, baseptr: Out<usize>) {
+        let Ok(bytes) = usize::try_from(size) else {
+            return Err(Error::new(MPI_ERR_ARG, format!("the size is {size}; it must not be negative")));
+        };
+        let alignment = alignment(&info::hints(info)?)?;
+        let memory = bytes.checked_add(alignment).and_then(OwnedMemory::try_new);
+        let Some(mut memory) = memory else {
+            return Err(Error::new(MPI_ERR_NO_MEM, format!("there is no memory of {bytes} bytes")));
+        };
+        let address = UserMemory::of(&mut memory).address().next_multiple_of(alignment);
+        tables().allocated.insert(address, memory);
+        baseptr.set(address)
+    }
+
+    /// Section 9.2.
+    MPI_Free_mem (base: Memory) {
+        match tables().allocated.remove(&base.0) {
+            None if base.0 != 0 => {
+                Err(Error::new(MPI_ERR_BASE, "the address is none that MPI_Alloc_mem returned, or was freed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Section 9.1.3: the types that `MPI_Comm_split_type` can be guided by. A process is on one host only.
+    MPI_Get_hw_resource_info (hw_info: Out<MPI_Info>) {
+        let mut found = Info::default();
+        found.set("mpi_shared_memory", "true")?;
+        hw_info.set(info::new_handle(found))
+    }
+
+    /// Section 15.2.4: nothing is profiled here, so nothing is to be controlled. Further arguments are ignored.
+    MPI_Pcontrol (level: c_int) {
+        let _ = level;
+        Ok(())
+    }
+}
+
+/// The alignment that the hint asks for: a power of two; that of the widest types without it.
+fn alignment(hints: &Info) -> Result<usize> {
+    const WIDEST: usize = 64;
+    const KEY: &str = "mpi_minimum_memory_alignment";
+    let Some(value) = hints.get(KEY) else { return Ok(WIDEST) };
+    let wanted = value.parse().ok().filter(|wanted: &usize| wanted.is_power_of_two() && *wanted <= 1 << 30);
+    wanted.map(|wanted| wanted.max(WIDEST)).ok_or_else(|| {
+        Error::new(MPI_ERR_INFO_VALUE, format!("{KEY} is \"{value}\"; it must be a power of two"))
+    })
 }

@@ -9,6 +9,7 @@ use postrider_engine::objects::Key;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
+use crate::tables::tables;
 use crate::{callbacks, parse};
 
 /// The object whose error handler gets an error.
@@ -33,11 +34,23 @@ impl From<MPI_Comm> for Object {
 pub fn call(name: CallName, text: &'static str, object: Object, body: impl FnOnce() -> Result<()>) -> c_int {
     let Some(library) = library::active() else { return outside(text) };
     library.enter(name);
-    let result = body();
-    library.leave();
-    match result {
+    let code = match body() {
         Ok(()) => MPI_SUCCESS,
         Err(error) => raise(text, object, &error),
+    };
+    library.leave();
+    code
+}
+
+/// Runs the body of a function that may be called at any time. Without an instance there is no error handler that could
+/// be asked, and errors are fatal.
+pub fn call_anytime(name: CallName, text: &'static str, body: impl FnOnce() -> Result<()>) -> c_int {
+    if library::phase() == Phase::Active {
+        return call(name, text, Object::default(), body);
+    }
+    match body() {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => library::abort_with(1, &format!("{text}: {}", error.detail)),
     }
 }
 
@@ -70,10 +83,7 @@ fn handler_of(key: Key) -> Result<Handler> {
 
 /// Ends the job with a message that says what went wrong, and where.
 pub fn fatal(name: &str, error: &Error) -> ! {
-    let class = crate::instance().with(|state| {
-        let class = state.error_codes.class_of(error.class).unwrap_or(MPI_ERR_OTHER);
-        Ok(class_text(class).unwrap_or("error of the program's own").to_owned())
-    });
-    let class = class.unwrap_or_else(|error| error.detail);
+    let class = tables().error_codes.class_of(error.class).unwrap_or(MPI_ERR_OTHER);
+    let class = class_text(class).unwrap_or("error of the program's own");
     library::abort_with(1, &format!("{name}: {class}: {}", error.detail));
 }

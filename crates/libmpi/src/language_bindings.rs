@@ -5,6 +5,10 @@
 
 use core::ffi::c_int;
 use postrider_abi::*;
+use postrider_engine::info::Info;
+
+use crate::info;
+use crate::parse::Out;
 
 /// Defines the two conversions of one kind of handle.
 macro_rules! conversions {
@@ -39,4 +43,26 @@ conversions! {
     MPI_Request MPI_Request_toint MPI_Request_fromint
     MPI_Session MPI_Session_toint MPI_Session_fromint
     MPI_Win MPI_Win_toint MPI_Win_fromint
+}
+
+anytime! {
+    /// Section 20.2.
+    MPI_Abi_get_version (abi_major: Out<c_int>, abi_minor: Out<c_int>) {
+        abi_major.set(MPI_ABI_VERSION)?;
+        abi_minor.set(MPI_ABI_SUBVERSION)
+    }
+
+    /// Section 20.2: the sizes of the integer types, in bytes.
+    MPI_Abi_get_info (info: Out<MPI_Info>) {
+        let mut sizes = Info::default();
+        sizes.set("mpi_aint_size", &size_of::<MPI_Aint>().to_string())?;
+        sizes.set("mpi_count_size", &size_of::<MPI_Count>().to_string())?;
+        sizes.set("mpi_offset_size", &size_of::<MPI_Offset>().to_string())?;
+        info.set(info::new_handle(sizes))
+    }
+
+    /// Section 20.2: nothing is known of a Fortran compiler.
+    MPI_Abi_get_fortran_info (info: Out<MPI_Info>) {
+        info.set(MPI_INFO_NULL)
+    }
 }

@@ -11,17 +11,25 @@
 #[macro_use]
 mod mpi_macro;
 
+mod caching;
 #[allow(unsafe_code)]
 mod callbacks;
+mod collectives;
 mod communicators;
+mod datatypes;
 mod environment;
+mod error_handlers;
 mod errors;
+mod info;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+mod operations;
 #[allow(unsafe_code)]
 mod parse;
 mod point_to_point;
+mod statuses;
+mod tables;
 #[allow(unsafe_code)]
 mod unsupported;
 

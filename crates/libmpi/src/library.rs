@@ -4,11 +4,15 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, ThreadId};
 
-use postrider_abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
+use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
+use postrider_engine::settings::Settings;
 use postrider_engine::{Instance, World};
 use postrider_os::job::{self, CallName, Job, State};
 use postrider_os::process;
+
+use crate::caching::{self, Owner};
+use crate::parse;
 
 /// Where the process is between the beginning and the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,16 +91,17 @@ pub fn initialize(required: i32) -> Result<i32> {
         return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
     }
     let thread_level = required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
-    let multiple = thread_level == MPI_THREAD_MULTIPLE;
+    let threads = parse::threads(thread_level);
     let job = join()?;
     let world = match &job {
-        None => World::alone(multiple),
+        None => World::alone(threads),
         Some((job, rank)) => {
             let directory = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
-            World::in_job(job, *rank, directory, multiple)?
+            World::in_job(job, *rank, directory, threads)?
         }
     };
     let main_thread = thread::current().id();
+    let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
     let library = Library { instance: Instance::new(world), job, main_thread, thread_level };
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).set_state(State::Initialized);
@@ -130,6 +135,12 @@ fn join() -> Result<Option<(Arc<Job>, u32)>> {
     Ok(Some((Arc::new(job), rank)))
 }
 
+/// The number of processes that were started together, also before `MPI_Init`.
+pub fn ranks() -> u32 {
+    let place = std::env::var(job::ENV_JOB).ok();
+    place.and_then(|place| Job::open(&place).ok()).map_or(1, |job| job.shape().ranks)
+}
+
 /// Variables by which other launchers tell a process how many there are, and the launchers' names.
 const FOREIGN: &[(&str, &str)] = &[
     ("PMI_SIZE", "MPICH's mpiexec (hydra)"),
@@ -157,15 +168,17 @@ fn refuse_foreign_launchers() -> Result<()> {
 /// `MPI_Finalize`: what was sent leaves this process. It does not wait for the other processes.
 ///
 /// # Errors
-/// When something cannot be sent.
+/// When something cannot be sent, or a delete callback fails.
 pub fn finalize() -> Result<()> {
+    // The first thing, while everything can still be used (section 11.2.3).
+    let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
     instance().drain()?;
     PHASE.store(Phase::After as u8, Ordering::Release);
     if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
     }
-    Ok(())
+    deleted
 }
 
 /// Ends this process and has the launcher end the others, with a line on standard error that says why.

@@ -11,7 +11,8 @@
 //! }
 //! ```
 //!
-//! `Int` and `Address` are `int` and `MPI_Aint` in the first function and `MPI_Count` in the twin; the body is compiled for
+//! `Int` and `Address` are `int` and `MPI_Aint` in the first function and `MPI_Count` in the twin; `Displacement` is `int`
+//! and `MPI_Aint`; the body is compiled for
 //! both, so it turns them into `i64` by `i64::from` or the functions of `parse`. `on` names the object whose error handler
 //! gets an error; without it that is `MPI_COMM_SELF`'s. The `PMPI_` names are made by the linker, at the same addresses.
 
@@ -21,6 +22,8 @@ pub mod small {
     pub type Int = core::ffi::c_int;
     /// An address, or a displacement in bytes.
     pub type Address = isize;
+    /// A displacement of a block in a collective call.
+    pub type Displacement = core::ffi::c_int;
 }
 
 /// The types that differ between a function and its large-count twin: here, those of the twin.
@@ -29,6 +32,9 @@ pub mod large {
     pub type Int = postrider_abi::MPI_Count;
     /// An address, or a displacement in bytes.
     pub type Address = postrider_abi::MPI_Count;
+    /// A displacement of a block in a collective call: `MPI_Aint`, which is as wide as `MPI_Count`.
+    pub type Displacement = postrider_abi::MPI_Count;
+    const _: () = assert!(size_of::<Displacement>() == size_of::<postrider_abi::MPI_Aint>());
 }
 
 macro_rules! mpi {
@@ -56,7 +62,7 @@ macro_rules! mpi {
     ) => {
         const _: () = {
             #[allow(unused_imports)]
-            use $crate::mpi_macro::$width::{Address, Int};
+            use $crate::mpi_macro::$width::{Address, Displacement, Int};
 
             $(#[doc = $doc])*
             // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
@@ -69,5 +75,37 @@ macro_rules! mpi {
                 $crate::errors::call(CALL, stringify!($name), object, || $body)
             }
         };
+    };
+}
+
+/// The functions that may be called before `MPI_Init` and after `MPI_Finalize` (section 11.4.1): as `mpi!`, without the twins
+/// and without an object; or, with a return type, the C function as it is.
+macro_rules! anytime {
+    () => {};
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),* $(,)?) -> $result:ty $body:block
+        $($rest:tt)*
+    ) => {
+        $(#[doc = $doc])*
+        // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
+        #[allow(unsafe_code, non_snake_case)]
+        #[unsafe(no_mangle)]
+        extern "C" fn $name($($argument: $type),*) -> $result $body
+        anytime! { $($rest)* }
+    };
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident ($($argument:ident : $type:ty),* $(,)?) $body:block
+        $($rest:tt)*
+    ) => {
+        anytime! {
+            $(#[doc = $doc])*
+            $name ($($argument: $type),*) -> core::ffi::c_int {
+                const CALL: postrider_os::job::CallName = postrider_os::job::CallName::new(stringify!($name));
+                $crate::errors::call_anytime(CALL, stringify!($name), || $body)
+            }
+        }
+        anytime! { $($rest)* }
     };
 }

@@ -16,6 +16,7 @@ use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::{Buffer, Message, Status};
+use postrider_os::gate::Threads;
 use postrider_os::memory::UserMemory;
 
 /// Handles below are predefined; a key's handle is the key and this number.
@@ -35,6 +36,15 @@ pub fn handle_of(key: Key) -> usize {
 pub fn key_of(handle: usize) -> Option<Key> {
     let key = handle.checked_sub(FIRST_HANDLE)?;
     u32::try_from(key).ok().map(Key)
+}
+
+/// What a thread level says of calls: below `MPI_THREAD_MULTIPLE` they never overlap.
+pub fn threads(level: c_int) -> Threads {
+    if level == MPI_THREAD_MULTIPLE {
+        return Threads::MEET;
+    }
+    // SAFETY: by initializing with this level the program promises it (section 11.6).
+    unsafe { Threads::never_meet() }
 }
 
 /// A buffer argument: `void *` or `const void *`.
@@ -77,15 +87,6 @@ impl<T: Copy> Out<T> {
         Ok(())
     }
 
-    /// Writes the value unless the pointer is null.
-    #[inline]
-    pub fn set_if_wanted(self, value: T) {
-        if !self.0.is_null() {
-            // SAFETY: as in `set`.
-            unsafe { self.0.write_unaligned(value) };
-        }
-    }
-
     /// Reads the value: of an argument that goes both ways.
     ///
     /// # Errors
@@ -122,17 +123,26 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl<T: Copy + TryFrom<i64>> Out<T> {
+    /// Writes a number, or `MPI_UNDEFINED` where there is none or it does not fit.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn set_number(self, number: Option<i64>) -> Result<()> {
+        let number = number.and_then(|number| T::try_from(number).ok());
+        let Some(number) = number.or_else(|| T::try_from(i64::from(MPI_UNDEFINED)).ok()) else {
+            unreachable!("MPI_UNDEFINED fits every type of a number that MPI returns");
+        };
+        self.set(number)
+    }
+}
+
 /// An array argument that is only read.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct In<T>(pub *const T);
 
 impl<T: Copy> In<T> {
-    /// Whether it is a null pointer.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
     /// The `count` elements.
     ///
     /// # Errors
@@ -149,14 +159,22 @@ impl<T: Copy> In<T> {
     }
 }
 
-impl<T: Copy + Into<i64>> In<T> {
+impl<T: Copy + TryInto<i64>> In<T> {
     /// The `count` elements, as wide numbers.
     ///
     /// # Errors
     /// `MPI_ERR_ARG` for a null pointer with a count.
     pub fn wide(self, count: usize) -> Result<Vec<i64>> {
-        Ok(self.all(count)?.into_iter().map(Into::into).collect())
+        self.all(count)?.into_iter().map(wide).collect()
     }
+}
+
+/// A count, address or displacement, as a wide number.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it does not fit, which cannot be where an address has at most 64 bits.
+pub fn wide<T: TryInto<i64>>(number: T) -> Result<i64> {
+    number.try_into().map_err(|_| Error::new(MPI_ERR_ARG, "a number does not fit 64 bits"))
 }
 
 /// A C string argument.

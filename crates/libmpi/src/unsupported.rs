@@ -48,12 +48,6 @@ unsupported! {
         MPI_Session_detach_buffer_c
         MPI_Session_flush_buffer
         MPI_Session_iflush_buffer
-        MPI_Status_get_error
-        MPI_Status_get_source
-        MPI_Status_get_tag
-        MPI_Status_set_error
-        MPI_Status_set_source
-        MPI_Status_set_tag
     }
 
     /// Partitioned Point-to-Point Communication (chapter 4).
@@ -68,107 +62,27 @@ unsupported! {
         MPI_Psend_init_c
     }
 
-    /// Datatypes (chapter 5 and section 3.2.2).
-    datatypes {
-        MPI_Get_address
-        MPI_Get_elements
-        MPI_Get_elements_c
-        MPI_Get_elements_x
-        MPI_Pack
-        MPI_Pack_c
-        MPI_Pack_external
-        MPI_Pack_external_c
-        MPI_Pack_external_size
-        MPI_Pack_external_size_c
-        MPI_Pack_size
-        MPI_Pack_size_c
-        MPI_Type_commit
-        MPI_Type_contiguous
-        MPI_Type_contiguous_c
-        MPI_Type_create_darray
-        MPI_Type_create_darray_c
-        MPI_Type_create_hindexed
-        MPI_Type_create_hindexed_block
-        MPI_Type_create_hindexed_block_c
-        MPI_Type_create_hindexed_c
-        MPI_Type_create_hvector
-        MPI_Type_create_hvector_c
-        MPI_Type_create_indexed_block
-        MPI_Type_create_indexed_block_c
-        MPI_Type_create_resized
-        MPI_Type_create_resized_c
-        MPI_Type_create_struct
-        MPI_Type_create_struct_c
-        MPI_Type_create_subarray
-        MPI_Type_create_subarray_c
-        MPI_Type_dup
-        MPI_Type_free
-        MPI_Type_get_contents
-        MPI_Type_get_contents_c
-        MPI_Type_get_envelope
-        MPI_Type_get_envelope_c
-        MPI_Type_get_extent
-        MPI_Type_get_extent_c
-        MPI_Type_get_extent_x
-        MPI_Type_get_true_extent
-        MPI_Type_get_true_extent_c
-        MPI_Type_get_true_extent_x
-        MPI_Type_get_value_index
-        MPI_Type_indexed
-        MPI_Type_indexed_c
-        MPI_Type_size
-        MPI_Type_size_c
-        MPI_Type_size_x
-        MPI_Type_vector
-        MPI_Type_vector_c
-        MPI_Unpack
-        MPI_Unpack_c
-        MPI_Unpack_external
-        MPI_Unpack_external_c
-    }
-
     /// Collective Communication (chapter 6).
     collectives {
-        MPI_Allgather
-        MPI_Allgather_c
         MPI_Allgather_init
         MPI_Allgather_init_c
-        MPI_Allgatherv
-        MPI_Allgatherv_c
         MPI_Allgatherv_init
         MPI_Allgatherv_init_c
-        MPI_Allreduce
-        MPI_Allreduce_c
         MPI_Allreduce_init
         MPI_Allreduce_init_c
-        MPI_Alltoall
-        MPI_Alltoall_c
         MPI_Alltoall_init
         MPI_Alltoall_init_c
-        MPI_Alltoallv
-        MPI_Alltoallv_c
         MPI_Alltoallv_init
         MPI_Alltoallv_init_c
-        MPI_Alltoallw
-        MPI_Alltoallw_c
         MPI_Alltoallw_init
         MPI_Alltoallw_init_c
-        MPI_Barrier
         MPI_Barrier_init
-        MPI_Bcast
-        MPI_Bcast_c
         MPI_Bcast_init
         MPI_Bcast_init_c
-        MPI_Exscan
-        MPI_Exscan_c
         MPI_Exscan_init
         MPI_Exscan_init_c
-        MPI_Gather
-        MPI_Gather_c
         MPI_Gather_init
         MPI_Gather_init_c
-        MPI_Gatherv
-        MPI_Gatherv_c
         MPI_Gatherv_init
         MPI_Gatherv_init_c
         MPI_Iallgather
@@ -204,95 +118,26 @@ unsupported! {
         MPI_Iscatter_c
         MPI_Iscatterv
         MPI_Iscatterv_c
-        MPI_Op_commutative
-        MPI_Op_create
-        MPI_Op_create_c
-        MPI_Op_free
-        MPI_Reduce
-        MPI_Reduce_c
         MPI_Reduce_init
         MPI_Reduce_init_c
-        MPI_Reduce_local
-        MPI_Reduce_local_c
-        MPI_Reduce_scatter
-        MPI_Reduce_scatter_block
-        MPI_Reduce_scatter_block_c
         MPI_Reduce_scatter_block_init
         MPI_Reduce_scatter_block_init_c
-        MPI_Reduce_scatter_c
         MPI_Reduce_scatter_init
         MPI_Reduce_scatter_init_c
-        MPI_Scan
-        MPI_Scan_c
         MPI_Scan_init
         MPI_Scan_init_c
-        MPI_Scatter
-        MPI_Scatter_c
         MPI_Scatter_init
         MPI_Scatter_init_c
-        MPI_Scatterv
-        MPI_Scatterv_c
         MPI_Scatterv_init
         MPI_Scatterv_init_c
     }
 
     /// Groups, Contexts, Communicators, and Caching (chapter 7).
     communicators {
-        MPI_Attr_delete
-        MPI_Attr_get
-        MPI_Attr_put
-        MPI_Comm_compare
-        MPI_Comm_create
         MPI_Comm_create_from_group
-        MPI_Comm_create_group
-        MPI_Comm_create_keyval
-        MPI_Comm_delete_attr
-        MPI_Comm_dup
-        MPI_Comm_dup_with_info
-        MPI_Comm_free
-        MPI_Comm_free_keyval
-        MPI_Comm_get_attr
-        MPI_Comm_get_info
-        MPI_Comm_get_name
-        MPI_Comm_group
-        MPI_Comm_idup
-        MPI_Comm_idup_with_info
-        MPI_Comm_remote_group
-        MPI_Comm_remote_size
-        MPI_Comm_set_attr
-        MPI_Comm_set_info
-        MPI_Comm_set_name
-        MPI_Comm_split
-        MPI_Comm_split_type
-        MPI_Comm_test_inter
-        MPI_Group_compare
-        MPI_Group_difference
-        MPI_Group_excl
-        MPI_Group_free
         MPI_Group_from_session_pset
-        MPI_Group_incl
-        MPI_Group_intersection
-        MPI_Group_range_excl
-        MPI_Group_range_incl
-        MPI_Group_rank
-        MPI_Group_size
-        MPI_Group_translate_ranks
-        MPI_Group_union
-        MPI_Intercomm_create
         MPI_Intercomm_create_from_groups
-        MPI_Intercomm_merge
-        MPI_Keyval_create
-        MPI_Keyval_free
-        MPI_Type_create_keyval
-        MPI_Type_delete_attr
-        MPI_Type_free_keyval
-        MPI_Type_get_attr
-        MPI_Type_get_name
-        MPI_Type_set_attr
-        MPI_Type_set_name
-        MPI_Win_create_keyval
         MPI_Win_delete_attr
-        MPI_Win_free_keyval
         MPI_Win_get_attr
         MPI_Win_get_name
         MPI_Win_set_attr
@@ -355,49 +200,19 @@ unsupported! {
 
     /// MPI Environmental Management (chapter 9).
     environment {
-        MPI_Add_error_class
-        MPI_Add_error_code
-        MPI_Add_error_string
-        MPI_Alloc_mem
-        MPI_Comm_call_errhandler
-        MPI_Comm_create_errhandler
-        MPI_Comm_get_errhandler
-        MPI_Comm_set_errhandler
-        MPI_Errhandler_free
-        MPI_Error_class
-        MPI_Error_string
         MPI_File_call_errhandler
-        MPI_File_create_errhandler
         MPI_File_get_errhandler
         MPI_File_set_errhandler
-        MPI_Free_mem
-        MPI_Get_hw_resource_info
-        MPI_Remove_error_class
-        MPI_Remove_error_code
-        MPI_Remove_error_string
         MPI_Session_call_errhandler
-        MPI_Session_create_errhandler
         MPI_Session_get_errhandler
         MPI_Session_set_errhandler
         MPI_Win_call_errhandler
-        MPI_Win_create_errhandler
         MPI_Win_get_errhandler
         MPI_Win_set_errhandler
     }
 
     /// The Info Object (chapter 10).
     info {
-        MPI_Info_create
-        MPI_Info_create_env
-        MPI_Info_delete
-        MPI_Info_dup
-        MPI_Info_free
-        MPI_Info_get
-        MPI_Info_get_nkeys
-        MPI_Info_get_nthkey
-        MPI_Info_get_string
-        MPI_Info_get_valuelen
-        MPI_Info_set
     }
 
     /// Process Initialization, Creation, and Management (chapter 11).
@@ -405,8 +220,6 @@ unsupported! {
         MPI_Close_port
         MPI_Comm_accept
         MPI_Comm_connect
-        MPI_Comm_disconnect
-        MPI_Comm_get_parent
         MPI_Comm_join
         MPI_Comm_spawn
         MPI_Comm_spawn_multiple
@@ -478,10 +291,6 @@ unsupported! {
     external {
         MPI_Grequest_complete
         MPI_Grequest_start
-        MPI_Status_set_cancelled
-        MPI_Status_set_elements
-        MPI_Status_set_elements_c
-        MPI_Status_set_elements_x
     }
 
     /// I/O (chapter 14).
@@ -576,7 +385,6 @@ unsupported! {
 
     /// Tool Support (chapter 15).
     tools {
-        MPI_Pcontrol
         MPI_T_category_changed
         MPI_T_category_get_categories
         MPI_T_category_get_cvars
@@ -633,14 +441,7 @@ unsupported! {
     /// Language Bindings and the Application Binary Interface (chapters 19 and 20).
     language_bindings {
         MPI_Abi_get_fortran_booleans
-        MPI_Abi_get_fortran_info
-        MPI_Abi_get_info
-        MPI_Abi_get_version
         MPI_Abi_set_fortran_booleans
         MPI_Abi_set_fortran_info
-        MPI_Type_create_f90_complex
-        MPI_Type_create_f90_integer
-        MPI_Type_create_f90_real
-        MPI_Type_match_size
     }
 }

@@ -92,11 +92,14 @@ pub fn stop_here() {
 }
 
 /// Makes the child of `command` the leader of a process group of its own, and lets the kernel end it with this process.
-pub fn tie(command: &mut Command) {
+/// The child does not inherit that we [receive](Signals::receive) `received`.
+pub fn tie(command: &mut Command, received: &[i32]) {
     let launcher = std::process::id();
+    let received = set_of(received);
     let tied = move || {
         // SAFETY: system calls without memory, which may be made between fork and exec.
         unsafe {
+            libc::sigprocmask(libc::SIG_UNBLOCK, &raw const received, std::ptr::null_mut());
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if libc::getppid() as u32 != launcher {
                 libc::_exit(1);

@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod error;
 pub mod file;
+pub mod gate;
 #[cfg(not(loom))]
 pub mod job;
 pub mod launch;

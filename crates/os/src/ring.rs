@@ -10,10 +10,12 @@
 //! There is no shared tail index: the consumer looks at the word of the next cell, and a small packet crosses with
 //! the one cache line that it is made of. Who writes what, and in which order:
 //!
-//! - The producer finds room by its private `tail` and its copy of `head`; writes the body; then stores the word (release).
-//!   Where a packet does not fit before the end of the array, a word `SKIP` sends the consumer to the beginning.
-//! - The consumer loads the word (acquire); zero means empty. It copies the body out, stores zero into the first word
-//!   of *every* cell of the packet, so that old bytes are never taken for a new word, and from time to time (every
+//! - Only the producer writes cells. It finds room by its private `tail` and its copy of `head`; makes sure that the word of
+//!   the cell *after* the packet is zero, so that old bytes are never taken for a packet; writes the body; then stores the
+//!   word (release). Where a packet does not fit before the end of the array, a word `SKIP` sends the consumer to the
+//!   beginning. Afterwards, when nobody waits for it any more, it clears the words of the next cells in advance
+//!   (up to `cleared`): that also brings their cache lines to this core before they are needed.
+//! - The consumer loads the word (acquire); zero means empty. It copies the body out, and from time to time (every
 //!   eighth of the ring) publishes its `head` (release), which hands the cells back to the producer.
 //! - A producer that finds no room sets `starved` and looks at `head` once more; a consumer that publishes `head` looks at
 //!   `starved` and tells its caller to ring the producer's doorbell. Fences as in `wait`.
@@ -25,7 +27,7 @@
 mod cells;
 
 use crate::sync::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use crate::sync::fence;
+use crate::sync::full_fence;
 pub use cells::Body;
 use cells::Cells;
 
@@ -52,11 +54,17 @@ pub struct Producer {
     cells: Cells,
     tail: u64,
     head: u64,
+    /// The words of the cells from `tail` up to here are zero.
+    cleared: u64,
 }
+
+/// How many cells are cleared in advance.
+const CLEAR_AHEAD: u64 = 4;
 
 impl Producer {
     fn over(cells: Cells) -> Self {
-        Self { cells, tail: 0, head: 0 }
+        let cleared = cells.count();
+        Self { cells, tail: 0, head: 0, cleared }
     }
 
     /// The longest body that one packet can have.
@@ -73,19 +81,36 @@ impl Producer {
         let needed = cells_of(body_bytes);
         let until_end = self.cells.count() - (self.tail & (self.cells.count() - 1));
         let skipped = if needed > until_end { until_end } else { 0 };
-        if self.tail + skipped + needed - self.head > self.cells.count() && !self.make_room(skipped + needed)
-        {
+        // One cell more than the packet takes: the cleared word behind it.
+        let taken = skipped + needed + 1;
+        if self.tail + taken - self.head > self.cells.count() && !self.make_room(taken) {
             return false;
         }
         if skipped > 0 {
+            let start = self.tail + skipped;
+            self.clear(start);
             self.cells.word(self.tail).store(SKIP, Release);
-            self.tail += skipped;
+            self.tail = start;
+        }
+        let end = self.tail + needed;
+        if self.cleared <= end {
+            self.clear(end);
         }
         fill(self.cells.body(self.tail));
         let word = u64::from(meta) << 32 | FILLED | body_bytes as u64;
         self.cells.word(self.tail).store(word, Release);
-        self.tail += needed;
+        self.tail = end;
+        let ahead = (end + CLEAR_AHEAD).min(self.head + self.cells.count());
+        while self.cleared < ahead {
+            self.clear(self.cleared);
+        }
         true
+    }
+
+    #[inline]
+    fn clear(&mut self, position: u64) {
+        self.cells.word(position).store(0, Relaxed);
+        self.cleared = self.cleared.max(position + 1);
     }
 
     #[cold]
@@ -95,7 +120,7 @@ impl Producer {
             return true;
         }
         self.cells.starved().store(1, SeqCst);
-        fence(SeqCst);
+        full_fence();
         self.head = self.cells.head().load(Acquire);
         let room = self.tail + needed - self.head <= self.cells.count();
         if room {
@@ -137,7 +162,6 @@ impl Consumer {
             return None;
         }
         if word == SKIP {
-            self.cells.word(self.head).store(0, Relaxed);
             self.head = (self.head | (self.cells.count() - 1)) + 1;
             word = self.cells.word(self.head).load(Acquire);
             if word == 0 {
@@ -152,11 +176,7 @@ impl Consumer {
     /// Gives the cells of the packet that [`Consumer::peek`] returned back. True when the producer waits for room: ring its doorbell.
     #[inline]
     pub fn release(&mut self, packet: Packet) -> bool {
-        let cells = cells_of(packet.body_bytes);
-        for i in 0..cells {
-            self.cells.word(self.head + i).store(0, Relaxed);
-        }
-        self.head += cells;
+        self.head += cells_of(packet.body_bytes);
         self.head - self.published >= self.cells.count() / 8 && self.publish()
     }
 
@@ -164,7 +184,7 @@ impl Consumer {
     fn publish(&mut self) -> bool {
         self.published = self.head;
         self.cells.head().store(self.head, Release);
-        fence(SeqCst);
+        full_fence();
         self.cells.starved().load(Relaxed) != 0 && self.cells.starved().swap(0, SeqCst) != 0
     }
 }

@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use crate::sync::Ordering::{Relaxed, SeqCst};
-use crate::sync::{AtomicU32, fence, futex_wait, futex_wake_all};
+use crate::sync::{AtomicU32, full_fence, futex_wait, futex_wake_all};
 
 /// What wakes one process; see the module's head.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl<'a> Doorbell<'a> {
     /// Wakes the sleeper if there is one. What it waits for must be visible already.
     #[inline]
     pub fn ring(&self) {
-        fence(SeqCst);
+        full_fence();
         if self.asleep.load(Relaxed) != 0 {
             self.wake();
         }
@@ -58,7 +58,7 @@ impl<'a> Doorbell<'a> {
         let ticket = Ticket(self.word.load(SeqCst));
         // A swap, which costs the same as a store of this order: it stands in one line with the swaps of those who ring.
         self.asleep.swap(1, SeqCst);
-        fence(SeqCst);
+        full_fence();
         ticket
     }
 

@@ -31,29 +31,44 @@ pub fn normalize(mut line: Vec<OsString>) -> (Vec<OsString>, Vec<Vec<OsString>>)
     (line, sections.map(named).collect())
 }
 
-/// Gives long options with a single dash their second one.
+/// Gives long options with a single dash their second one, and marks where the program begins (`--`).
 fn double_dashes(mut section: Vec<OsString>, table: &[&Arg]) -> Vec<OsString> {
     let mut at = 0;
     while let Some(argument) = section.get(at) {
         let Some(name) = argument.to_str().and_then(|text| text.strip_prefix('-')) else { break };
-        if name == "-" || name.is_empty() {
-            break;
+        if name == "-" {
+            return section;
         }
         let (bare, value_inside) = match name.trim_start_matches('-').split_once('=') {
             Some((bare, _)) => (bare.to_owned(), true),
             None => (name.trim_start_matches('-').to_owned(), false),
         };
         let long = table.iter().find(|option| is_long(option, &bare));
+        let values = match long {
+            _ if value_inside => 0,
+            Some(option) => values_of(option),
+            None if name.starts_with('-') => 0,
+            None => values_after(&bare, table),
+        };
         if long.is_some() && !name.starts_with('-') && bare.len() > 1 {
             section[at] = OsString::from(format!("--{name}"));
         }
-        let short = bare.chars().next().filter(|_| bare.len() == 1);
-        let option =
-            long.or_else(|| table.iter().find(|option| option.get_short() == short && short.is_some()));
-        let values = option.map_or(0, |option| values_of(option));
-        at += 1 + if value_inside { 0 } else { values };
+        at += 1 + values;
+    }
+    if at < section.len() {
+        section.insert(at, "--".into());
     }
     section
+}
+
+/// How many of the next arguments are values of the short options `letters`. A value that is attached (`-n4`) is not one.
+fn values_after(letters: &str, table: &[&Arg]) -> usize {
+    let option = |letter| table.iter().find(|option| option.get_short() == Some(letter));
+    let values = |letter| option(letter).map_or(0, |option| values_of(option));
+    match letters.char_indices().find(|&(_, letter)| values(letter) > 0) {
+        Some((at, letter)) if at + letter.len_utf8() == letters.len() => values(letter),
+        _ => 0,
+    }
 }
 
 fn is_long(option: &Arg, name: &str) -> bool {
@@ -83,21 +98,23 @@ mod tests {
     fn single_dashes_become_double_before_the_program_only() {
         let (first, later) =
             normalized("postrider run -np 4 -genv A -np -l -n 2 -wdir /x prog -np 3 -wdir y");
-        assert_eq!(first, "postrider run --np 4 --genv A -np -l -n 2 --wdir /x prog -np 3 -wdir y");
+        assert_eq!(first, "postrider run --np 4 --genv A -np -l -n 2 --wdir /x -- prog -np 3 -wdir y");
         assert!(later.is_empty());
     }
 
     #[test]
     fn short_options_with_their_value_attached_stay() {
-        assert_eq!(normalized("postrider run -n4 -xA=b prog").0, "postrider run -n4 -xA=b prog");
-        assert_eq!(normalized("postrider run -timeout=3 prog").0, "postrider run --timeout=3 prog");
+        assert_eq!(normalized("postrider run -n4 -xA=b prog").0, "postrider run -n4 -xA=b -- prog");
+        assert_eq!(normalized("postrider run -lvn 4 prog").0, "postrider run -lvn 4 -- prog");
+        assert_eq!(normalized("postrider run -l -- prog").0, "postrider run -l -- prog");
+        assert_eq!(normalized("postrider run -timeout=3 prog").0, "postrider run --timeout=3 -- prog");
     }
 
     #[test]
     fn colons_separate_programs() {
         let (first, later) = normalized("postrider run -n 1 a x : -np 2 b : c");
-        assert_eq!(first, "postrider run -n 1 a x");
-        assert_eq!(later, ["postrider run ... : --np 2 b", "postrider run ... : c"]);
+        assert_eq!(first, "postrider run -n 1 -- a x");
+        assert_eq!(later, ["postrider run ... : --np 2 -- b", "postrider run ... : -- c"]);
     }
 
     #[test]

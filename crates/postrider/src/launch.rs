@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::flags::Section;
+use crate::supervise::SIGNALS;
 
 /// Why a rank did not start, and the exit code that goes with it.
 #[derive(Debug)]
@@ -44,18 +45,14 @@ pub struct Application {
 
 impl Application {
     /// What `section` asks for, with the job's `variables` below its own.
-    pub fn new(section: Section, cores: u32, variables: &[(OsString, OsString)]) -> Result<Self, Refusal> {
+    pub fn new(section: Section, cores: u32, variables: &[(OsString, OsString)]) -> Self {
         let mut words = section.command.into_iter();
         let program = words.next().unwrap_or_default();
-        if program.to_string_lossy().starts_with('-') {
-            let message = format!("unknown option {}; see `postrider run --help`", program.display());
-            return Err(Refusal::new(2, message));
-        }
         let mut variables = variables.to_vec();
         variables.extend(pairs(section.env));
         variables.extend(section.export.iter().filter_map(|text| exported(text)));
         let arguments = quiet_octave(&program).into_iter().map(OsString::from).chain(words).collect();
-        Ok(Self { ranks: section.ranks.unwrap_or(cores), program, arguments, wdir: section.wdir, variables })
+        Self { ranks: section.ranks.unwrap_or(cores), program, arguments, wdir: section.wdir, variables }
     }
 
     /// The program as it was given.
@@ -154,7 +151,7 @@ pub fn start(
         Input::Ours => Stdio::inherit(),
         Input::Fed => Stdio::piped(),
     });
-    tie(&mut command);
+    tie(&mut command, &SIGNALS);
     let mut child = command.spawn().map_err(|error| application.why_not(&error))?;
     let input = child.stdin.take().map(|pipe| File::from(OwnedFd::from(pipe)));
     if let Some(pipe) = &input {

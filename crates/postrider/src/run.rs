@@ -56,7 +56,7 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     let Run { transport, label, timeout, grace, quiet, verbose, genv, section, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
     let cores = cores();
-    let applications = applications(section, later, &pairs(genv), cores)?;
+    let applications = applications(section, later, &pairs(genv), cores);
     let ranks = total(&applications)?;
 
     let temporary = std::env::temp_dir();
@@ -90,7 +90,10 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     }
     let pids: Vec<u32> = started.iter().map(|rank| rank.pid).collect();
     let value = surroundings.job;
-    let guard = Guard::post(move || processes::end_all_with(ENV_JOB, &value));
+    let guard = Guard::post(move || {
+        processes::end_all_with(ENV_JOB, &value);
+        directory::sweep(&temporary);
+    });
     let guarded = guard.map_err(|error| Refusal::new(1, error));
     let watched = guarded.and_then(|guard| supervisor.watch(started, programs(&applications), guard));
     watched.inspect_err(|_| end(&pids))?;
@@ -103,15 +106,15 @@ fn applications(
     later: Vec<Vec<OsString>>,
     variables: &[(OsString, OsString)],
     cores: u32,
-) -> Result<Vec<Application>, Refusal> {
-    let mut applications = vec![Application::new(first, cores, variables)?];
+) -> Vec<Application> {
+    let mut applications = vec![Application::new(first, cores, variables)];
     for line in later {
         let matches = <LaterSection as clap::CommandFactory>::command().try_get_matches_from(line);
         let parsed = matches.and_then(|matches| LaterSection::from_arg_matches(&matches));
         let section = parsed.unwrap_or_else(|error| error.exit()).section;
-        applications.push(Application::new(section, cores, variables)?);
+        applications.push(Application::new(section, cores, variables));
     }
-    Ok(applications)
+    applications
 }
 
 fn total(applications: &[Application]) -> Result<u32, Refusal> {

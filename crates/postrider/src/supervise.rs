@@ -103,6 +103,10 @@ pub struct Supervisor<'a> {
     turn: usize,
     /// The user does not want to wait any longer.
     abandoned: bool,
+    /// A child has ended since we last looked for orphans.
+    child_ended: bool,
+    /// Processes that were asked to end.
+    asked: Vec<u32>,
     /// The last words have been said.
     concluded: bool,
 }
@@ -128,6 +132,8 @@ impl<'a> Supervisor<'a> {
             verdict: None,
             turn: 0,
             abandoned: false,
+            child_ended: false,
+            asked: Vec::new(),
             concluded: false,
         })
     }
@@ -206,6 +212,7 @@ impl<'a> Supervisor<'a> {
         }
         match self.ending {
             Ending::Not | Ending::Patient(_) => self.ask(Signal::TERM),
+            Ending::Asked(_) if std::mem::take(&mut self.child_ended) => self.ask_orphans(Signal::TERM),
             Ending::Asked(_) => {}
             Ending::Killed => self.kill(),
         }
@@ -268,11 +275,11 @@ impl<'a> Supervisor<'a> {
     fn receive_signals(&mut self) {
         while let Some(number) = self.signals.next() {
             match number {
-                libc::SIGCHLD => {}
+                libc::SIGCHLD => self.child_ended = true,
                 libc::SIGTSTP => self.stop(),
-                libc::SIGCONT => self.send_all(Signal::CONT),
-                libc::SIGUSR1 => self.send_all(Signal::USR1),
-                libc::SIGUSR2 => self.send_all(Signal::USR2),
+                libc::SIGCONT => self.send_to_ranks(Signal::CONT),
+                libc::SIGUSR1 => self.send_to_ranks(Signal::USR1),
+                libc::SIGUSR2 => self.send_to_ranks(Signal::USR2),
                 _ => self.end_by(number),
             }
         }
@@ -304,7 +311,7 @@ impl<'a> Supervisor<'a> {
 
     /// Stops the job, then the launcher, for the shell that wants it. Stopped time does not count.
     fn stop(&mut self) {
-        self.send_all(Signal::TSTP);
+        self.send_to_ranks(Signal::TSTP);
         let since = Instant::now();
         stop_here();
         let pause = since.elapsed();
@@ -468,26 +475,44 @@ impl<'a> Supervisor<'a> {
     /// Asks every process of the job to end, also those that are stopped.
     fn ask(&mut self, signal: Signal) {
         self.ending = Ending::Asked(Instant::now() + self.manner.grace);
-        self.send_all(signal);
-        self.send_all(Signal::CONT);
+        self.send_to_ranks(signal);
+        self.send_to_ranks(Signal::CONT);
+        self.ask_orphans(signal);
+    }
+
+    /// Asks what dead processes have left behind, each process once. When it ends its own children come to us.
+    fn ask_orphans(&mut self, signal: Signal) {
+        for pid in self.orphans() {
+            if !self.asked.contains(&pid) {
+                send(pid, signal);
+                send(pid, Signal::CONT);
+                self.asked.push(pid);
+            }
+        }
     }
 
     fn kill(&mut self) {
         self.ending = Ending::Killed;
-        self.send_all(Signal::KILL);
+        self.send_to_ranks(Signal::KILL);
+        for pid in self.orphans() {
+            send(pid, Signal::KILL);
+        }
     }
 
-    /// Sends `signal` to the group of each living rank, and to what dead ones have left behind.
-    fn send_all(&self, signal: Signal) {
+    /// Sends `signal` to the group of each living rank.
+    fn send_to_ranks(&self, signal: Signal) {
         for rank in self.ranks.iter().filter(|rank| rank.process.is_some()) {
             send_to_group(rank.pid, signal);
         }
+    }
+
+    /// Our children that are neither ranks nor the guard.
+    fn orphans(&self) -> Vec<u32> {
         let guard = self.guard.as_ref().map(Guard::pid);
-        for pid in children_of(std::process::id()) {
-            if Some(pid) != guard && !self.ranks.iter().any(|rank| rank.pid == pid) {
-                send(pid, signal);
-            }
-        }
+        let known = |pid: &u32| {
+            Some(*pid) == guard || self.ranks.iter().any(|rank| rank.pid == *pid && rank.process.is_some())
+        };
+        children_of(std::process::id()).into_iter().filter(|pid| !known(pid)).collect()
     }
 
     /// The last words, after all that the ranks have written.

@@ -167,7 +167,8 @@ impl Blocks<'_> {
         Span { buffer: Buffer::Receive, displacement, count, datatype }
     }
 
-    fn position(&self, rank: u32) -> (i64, i64) {
+    /// Where the block of `rank` starts, in bytes, and its number of elements.
+    pub(super) fn position(&self, rank: u32) -> (i64, i64) {
         let index = rank as usize;
         match self {
             Blocks::Equal(block) => (i64::from(rank) * block.count * block.layout.extent, block.count),

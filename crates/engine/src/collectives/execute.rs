@@ -8,6 +8,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
+use super::calls::Planned;
 use super::schedule::{Buffer as Where, Peer, Schedule, Scratch, Span, Step, TypeOf};
 use crate::communicators::{Communicator, Route, Space};
 use crate::datatypes::{Datatype, copy};
@@ -47,6 +48,8 @@ pub enum Types {
     One(Arc<Datatype>),
     /// One for each peer: the w forms.
     Each(Vec<Arc<Datatype>>),
+    /// None: the side is not significant, or its spans are counted in the other side's datatype.
+    None,
 }
 
 /// A call with its scratch memory.
@@ -68,6 +71,7 @@ impl Call {
         match (&side.types, index) {
             (Types::One(datatype), _) => Some(datatype),
             (Types::Each(datatypes), index) => datatypes.get(index.unwrap_or(0) as usize),
+            (Types::None, _) => None,
         }
     }
 }
@@ -180,8 +184,20 @@ impl Instance {
     /// # Errors
     /// When a message does not fit, an operation does not take the datatype, or communication fails.
     pub fn run(&self, call: &Call, schedule: &Schedule) -> Result<()> {
-        let running = Running::new(call, schedule);
         let tag = self.with(|state| Ok(state.communicators.get_mut(call.communicator)?.next_collective()))?;
+        self.run_numbered(call, schedule, tag)
+    }
+
+    /// Runs an operation that has its number.
+    ///
+    /// # Errors
+    /// As [`Instance::run`].
+    pub fn run_planned(&self, Planned { call, schedule, number }: &Planned) -> Result<()> {
+        self.run_numbered(call, schedule, *number)
+    }
+
+    fn run_numbered(&self, call: &Call, schedule: &Schedule, tag: i32) -> Result<()> {
+        let running = Running::new(call, schedule);
         let mut under_way = Vec::new();
         for round in schedule.rounds() {
             if !round.communication.is_empty() {

@@ -14,6 +14,8 @@ pub mod alltoall;
 pub mod arguments;
 pub mod barrier;
 pub mod broadcast;
+pub mod calls;
+mod data;
 mod execute;
 pub mod gather;
 pub mod reduce;
@@ -25,6 +27,8 @@ pub mod schedule;
 pub mod select;
 pub mod tree;
 
+pub use calls::{Calls, Planned, Rooted};
+pub use data::{Data, Many, Operands};
 pub use execute::{Call, Side, Types};
 
 #[cfg(test)]

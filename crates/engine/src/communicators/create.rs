@@ -1,7 +1,8 @@
 //! How communicators are made (MPI 5.0, sections 7.4 and 7.6).
 //!
 //! Everything comes down to one agreement: which processes, in which order, and which context. Candidates for the context
-//! travel with what has to be exchanged anyway, and the first process of the new communicator provides it.
+//! travel with what has to be exchanged anyway, and the first process of the new communicator provides it. Name, info,
+//! attributes and error handler of what is made here are the caller's business.
 
 use std::sync::Arc;
 
@@ -174,17 +175,6 @@ impl Instance {
         })
     }
 
-    /// Duplicates a communicator: same groups, new context (`MPI_Comm_dup`). Name, info, attributes and error handler are
-    /// the caller's business.
-    ///
-    /// # Errors
-    /// When communication fails.
-    pub fn duplicate(&self, communicator: Key) -> Result<Key> {
-        let (place, _) = self.place(communicator)?;
-        self.split(communicator, Some(0), i64::from(place.rank))?
-            .ok_or_else(|| Error::new(MPI_ERR_COMM, "a duplicate has all processes"))
-    }
-
     /// Splits a communicator by colour, in the order of keys (`MPI_Comm_split`); no colour means no communicator.
     ///
     /// # Errors
@@ -200,13 +190,12 @@ impl Instance {
         let local = of_color(&Wish::decode_all(&bytes), own.color);
         let first = local[0];
         let Some(remote) = remote else {
-            return self.insert(first.context, first.context, group_of(&local), None, communicator).map(Some);
+            return self.insert(first.context, first.context, group_of(&local), None).map(Some);
         };
         let remote = of_color(&Wish::decode_all(&bytes_of(&remote)), own.color);
         let Some(other) = remote.first() else { return Ok(None) };
         let context = first.context.min(other.context);
-        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote)), communicator)
-            .map(Some)
+        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote))).map(Some)
     }
 
     fn insert(
@@ -215,16 +204,12 @@ impl Instance {
         local_context: u64,
         group: Arc<Group>,
         remote: Option<Arc<Group>>,
-        parent: Key,
     ) -> Result<Key> {
         self.with(|state| {
             let Some(rank) = group.rank(Process(state.own)) else {
                 return Err(Error::new(MPI_ERR_GROUP, "this process is not in the new communicator's group"));
             };
-            let handler = state.communicators.get(parent)?.handler;
-            let made =
-                Communicator { handler, ..Communicator::new(context, local_context, group, rank, remote) };
-            Ok(state.communicators.insert(made))
+            Ok(state.communicators.insert(Communicator::new(context, local_context, group, rank, remote)))
         })
     }
 
@@ -271,7 +256,7 @@ impl Instance {
             Ok((candidate, ranks.ok_or_else(outside)?))
         })?;
         let context = self.tell_group(communicator, &ranks, rank, tag, context)?;
-        self.insert(context, context, Arc::clone(group), None, communicator).map(Some)
+        self.insert(context, context, Arc::clone(group), None).map(Some)
     }
 
     /// Rank 0 of `ranks` tells the others a context, along a binomial tree, in the creation space.
@@ -364,7 +349,7 @@ impl Instance {
         if group.processes().any(|process| remote.rank(process).is_some()) {
             return Err(Error::new(MPI_ERR_COMM, "the two groups of an inter-communicator must be disjoint"));
         }
-        self.insert(*context, local_context, group, Some(Arc::new(remote)), local)
+        self.insert(*context, local_context, group, Some(Arc::new(remote)))
     }
 
     /// The leaders swap candidates and groups: the agreed context, then the remote processes.
@@ -418,6 +403,6 @@ impl Instance {
         let (low, high) = if first { (own_group, remote_group) } else { (remote_group, own_group) };
         let processes = low.processes().chain(high.processes()).collect();
         let context = own.context.min(other.context);
-        self.insert(context, context, Arc::new(Group::of(processes)), None, communicator)
+        self.insert(context, context, Arc::new(Group::of(processes)), None)
     }
 }

@@ -5,10 +5,11 @@
 //! that it is unique without anybody else being asked; the leader tells the others. The lowest two bits of what travels in
 //! a packet say which of the communicator's message spaces it belongs to ([`Space`]).
 //!
-//! `create` makes communicators, [`group`] is the arithmetic of groups, [`caching`] keeps attributes.
+//! `create` and `duplicate` make communicators, [`group`] is the arithmetic of groups, [`caching`] keeps attributes.
 
 pub mod caching;
 mod create;
+mod duplicate;
 pub mod group;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_ERR_COMM, MPI_PROC_NULL};
 
 pub use caching::Caching;
+pub(crate) use duplicate::Pending;
 pub use group::{Group, Process};
 
 use crate::State;

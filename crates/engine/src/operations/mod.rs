@@ -171,6 +171,19 @@ impl Operation {
         }
     }
 
+    /// The same for collective operations, which do not take `MPI_REPLACE` and `MPI_NO_OP`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OP` if it may not.
+    pub fn check_collective(&self, datatype: &Datatype) -> Result<()> {
+        match self {
+            Self::Predefined(operator) if !operator.is_collective() => {
+                Err(Error::new(MPI_ERR_OP, format!("{operator} is for one-sided communication only")))
+            }
+            _ => self.check(datatype),
+        }
+    }
+
     /// Combines two arrays: `inout = input op inout`. The handle is passed on to a function of the program.
     ///
     /// # Errors

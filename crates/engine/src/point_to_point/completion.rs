@@ -61,6 +61,14 @@ impl State {
             Work::Send(_) | Work::Receive(_) => false,
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
             Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
+            Work::Duplicate(pending) => {
+                for &message in &pending.messages {
+                    if !self.is_complete(message)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
             Work::Persistent(persistent) => match persistent.active {
                 Active::No | Active::Ended(_) => true,
                 Active::Under(inner) => self.is_complete(inner)?,
@@ -72,20 +80,41 @@ impl State {
     ///
     /// # Errors
     /// When there is no such request.
-    pub fn peek_status(&self, key: Key) -> Result<Option<Status>> {
+    pub fn peek_status(&mut self, key: Key) -> Result<Option<Status>> {
         if !self.is_complete(key)? {
             return Ok(None);
         }
+        self.settle(key)?;
         Ok(Some(match &self.requests.get(key)?.work {
             Work::Done(completion) => completion.status,
             Work::Persistent(persistent) => match &persistent.active {
                 Active::Ended(completion) => completion.status,
-                Active::Under(inner) => self.peek_status(*inner)?.unwrap_or(Status::EMPTY),
+                Active::Under(inner) => {
+                    let inner = *inner;
+                    self.peek_status(inner)?.unwrap_or(Status::EMPTY)
+                }
                 Active::No => Status::EMPTY,
             },
-            Work::Both { receive, .. } => self.peek_status(*receive)?.unwrap_or(Status::EMPTY),
-            Work::Send(_) | Work::Receive(_) | Work::Flush(_) => Status::EMPTY,
+            Work::Both { receive, .. } => {
+                let receive = *receive;
+                self.peek_status(receive)?.unwrap_or(Status::EMPTY)
+            }
+            Work::Send(_) | Work::Receive(_) | Work::Flush(_) | Work::Duplicate(_) => Status::EMPTY,
         }))
+    }
+
+    /// Has a complete operation take its effects, of which the user may learn in more than one way.
+    fn settle(&mut self, key: Key) -> Result<()> {
+        let request = self.requests.get_mut(key)?;
+        if !matches!(request.work, Work::Duplicate(_)) {
+            return Ok(());
+        }
+        let ended = Work::Done(Completion::good(Status::EMPTY));
+        if let Work::Duplicate(pending) = std::mem::replace(&mut request.work, ended) {
+            let completion = self.settle_duplicate(&pending)?;
+            self.requests.get_mut(key)?.work = Work::Done(completion);
+        }
+        Ok(())
     }
 
     /// Takes the end of a complete request.
@@ -94,6 +123,7 @@ impl State {
     /// When there is no such request.
     #[inline]
     pub(crate) fn retrieve(&mut self, index: usize, key: Key) -> Result<Outcome> {
+        self.settle(key)?;
         let request = self.requests.get_mut(key)?;
         let communicator = request.communicator;
         let (completion, freed) = if let Work::Persistent(persistent) = &mut request.work {
@@ -160,6 +190,11 @@ impl State {
         match &mut request.work {
             Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
             Work::Send(_) | Work::Receive(_) | Work::Both { .. } => request.orphan = true,
+            Work::Duplicate(_) => {
+                let detail =
+                    "the request of a nonblocking collective operation cannot be freed (section 6.12)";
+                return Err(Error::new(postrider_abi::MPI_ERR_REQUEST, detail));
+            }
             Work::Persistent(persistent) => {
                 let active = std::mem::replace(&mut persistent.active, Active::No);
                 self.requests.remove(key)?;

@@ -494,7 +494,7 @@ impl State {
     pub fn cancel(&mut self, key: Key) -> Result<()> {
         let cancelled = Completion::good(Status { cancelled: true, ..Status::EMPTY });
         match &self.requests.get(key)?.work {
-            Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
+            Work::Done(_) | Work::Flush(_) | Work::Both { .. } | Work::Duplicate(_) => {}
             Work::Receive(receiving) => {
                 let context = receiving.context;
                 if self.matching.withdraw(context, key) {

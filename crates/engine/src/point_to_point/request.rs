@@ -4,6 +4,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
 use super::buffer::Buffer;
+use crate::communicators::Pending;
 use crate::error::{Error, Result};
 use crate::objects::Key;
 
@@ -81,6 +82,8 @@ pub(crate) enum Work {
     Flush(Option<Key>),
     /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
     Both { receive: Key, send: Key, _memory: Option<OwnedMemory> },
+    /// A duplicate of a communicator, which can be used when this completes (`MPI_Comm_idup`).
+    Duplicate(Box<Pending>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }

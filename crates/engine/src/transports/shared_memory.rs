@@ -11,7 +11,7 @@ use postrider_os::memory::UserMemory;
 use postrider_os::process;
 use postrider_os::ring::{Consumer, Packet, Producer};
 
-use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Kind};
+use super::wire::{HEADER_BYTES_MAX, Header, Kind};
 use super::{Body, Incoming, Limits};
 
 /// Messages up to this size go through the ring at once; above, one copy beats two. Measured by `xtask bench`.
@@ -23,6 +23,7 @@ const PIECE_BYTES_MAX: usize = 16 << 10;
 #[derive(Debug)]
 pub struct SharedMemory {
     job: Arc<Job>,
+    rank: usize,
     producers: Vec<Producer>,
     consumers: Vec<Consumer>,
     next: usize,
@@ -42,6 +43,7 @@ impl SharedMemory {
         let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
         Self {
             job,
+            rank: rank as usize,
             producers,
             consumers,
             next: 0,
@@ -69,7 +71,7 @@ impl SharedMemory {
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
         let sent = self.producers[peer as usize].push(header.kind as u32, head_bytes + bytes, |place| {
-            place.write(&header.encode()[..head_bytes]);
+            header.write(place);
             body.copy_to(place.offset(head_bytes as i64), bytes);
         });
         if sent {
@@ -84,6 +86,9 @@ impl SharedMemory {
         let ranks = self.consumers.len();
         for step in 0..ranks {
             let peer = if self.next + step < ranks { self.next + step } else { self.next + step - ranks };
+            if peer == self.rank {
+                continue;
+            }
             if let Some(packet) = self.consumers[peer].peek() {
                 self.next = if peer + 1 < ranks { peer + 1 } else { 0 };
                 self.current = Some(packet);
@@ -113,12 +118,7 @@ impl SharedMemory {
 #[inline]
 fn incoming(peer: u32, packet: Packet) -> Incoming {
     let kind = Kind::from_number(packet.meta as u8);
-    let header = kind.and_then(|kind| {
-        let mut head = [0; HEADER_BYTES_MAX];
-        let head_bytes = (ENVELOPE_BYTES + 8 * kind.words()).min(packet.body_bytes);
-        packet.body.read(&mut head[..head_bytes]);
-        Header::decode(kind, &head[..head_bytes])
-    });
+    let header = kind.and_then(|kind| Header::read(kind, packet.body, packet.body_bytes));
     let Some(header) = header else {
         panic!(
             "rank {peer}'s ring holds a packet of kind {} and {} bytes: memory was overwritten",

@@ -10,6 +10,8 @@
 //! +16  words (8 each)   as `Kind` says
 //! ```
 
+use postrider_os::memory::UserMemory;
+
 /// The kinds of packets, and the words each carries after the envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -103,13 +105,38 @@ impl Header {
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES_MAX] {
         let mut out = [0; HEADER_BYTES_MAX];
-        out[..8].copy_from_slice(&self.context.to_le_bytes());
-        out[8..12].copy_from_slice(&self.source.to_le_bytes());
-        out[12..16].copy_from_slice(&self.tag.to_le_bytes());
-        for (i, word) in self.words.iter().enumerate() {
-            out[16 + 8 * i..24 + 8 * i].copy_from_slice(&word.to_le_bytes());
+        let envelope = [self.context, u64::from(self.source) | u64::from(self.tag as u32) << 32];
+        for (bytes, word) in out.chunks_exact_mut(8).zip(envelope.into_iter().chain(self.words)) {
+            bytes.copy_from_slice(&word.to_le_bytes());
         }
         out
+    }
+
+    /// Writes the header to `place`, which has room for [`Header::bytes`]: what [`Header::encode`] gives.
+    #[inline]
+    pub fn write(&self, place: UserMemory) {
+        place.store(self.context.to_le());
+        place.offset(8).store((u64::from(self.source) | u64::from(self.tag as u32) << 32).to_le());
+        for (i, word) in self.words[..self.kind.words()].iter().enumerate() {
+            place.offset(16 + 8 * i as i64).store(word.to_le());
+        }
+    }
+
+    /// Reads a header from `place`, where `bytes` bytes are; none when it is cut short.
+    #[inline]
+    #[must_use]
+    pub fn read(kind: Kind, place: UserMemory, bytes: usize) -> Option<Self> {
+        let count = kind.words();
+        if bytes < ENVELOPE_BYTES + 8 * count {
+            return None;
+        }
+        let word = |i: usize| u64::from_le(place.offset(8 * i as i64).load());
+        let mut words = [0; 3];
+        for (i, target) in words[..count].iter_mut().enumerate() {
+            *target = word(2 + i);
+        }
+        let envelope = word(1);
+        Some(Self { kind, context: word(0), source: envelope as u32, tag: (envelope >> 32) as i32, words })
     }
 
     /// The header at the beginning of `bytes`; none when it is cut short.
@@ -137,6 +164,7 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use postrider_os::memory::OwnedMemory;
     use proptest::prelude::*;
 
     proptest! {
@@ -146,6 +174,19 @@ mod tests {
             let mut header = Header { kind, context, source, tag, words };
             header.words[kind.words()..].fill(0);
             prop_assert_eq!(Header::decode(kind, &header.encode()[..header.bytes()]), Some(header));
+        }
+
+        #[test]
+        fn both_ways_of_writing_agree(number in 1_u8..=9, context: u64, source: u32, tag: i32, words: [u64; 3]) {
+            let kind = Kind::from_number(number).unwrap();
+            let mut header = Header { kind, context, source, tag, words };
+            header.words[kind.words()..].fill(0);
+            let mut memory = OwnedMemory::new(HEADER_BYTES_MAX);
+            let place = UserMemory::of(&mut memory);
+            header.write(place);
+            prop_assert_eq!(&memory.as_slice()[..header.bytes()], &header.encode()[..header.bytes()]);
+            prop_assert_eq!(Header::read(kind, place, header.bytes()), Some(header));
+            prop_assert_eq!(Header::read(kind, place, header.bytes() - 1), None);
         }
 
         #[test]

@@ -12,6 +12,7 @@ use postrider_engine::point_to_point::{Buffer, Message, Mode, Status};
 use postrider_engine::transports::Limits;
 use postrider_engine::transports::simulated::Network;
 use postrider_engine::{Instance, State, World};
+use postrider_os::gate::Threads;
 use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
@@ -240,7 +241,7 @@ fn build(way: Way, ranks: u32) -> (Ground, Vec<World>) {
             let world = |rank| {
                 // A rank that has not said which process it is cannot be read: the same as a refusal.
                 assert!(way == Way::SingleCopyRefused || job.slot(rank).claim());
-                let world = World::in_job(&job, rank, None, false).unwrap();
+                let world = World::in_job(&job, rank, None, Threads::MEET).unwrap();
                 if way == Way::PiecesOnly { world.without_single_copy() } else { world }
             };
             (Ground::Rings, (0..ranks).map(world).collect())
@@ -252,7 +253,7 @@ fn build(way: Way, ranks: u32) -> (Ground, Vec<World>) {
             let directory = std::env::temp_dir().join(name);
             std::fs::create_dir(&directory).unwrap();
             let job = job(ranks, Transport::File);
-            let world = |rank| World::in_job(&job, rank, Some(directory.clone()), false).unwrap();
+            let world = |rank| World::in_job(&job, rank, Some(directory.clone()), Threads::MEET).unwrap();
             let worlds = (0..ranks).map(world).collect();
             (Ground::Files(directory), worlds)
         }

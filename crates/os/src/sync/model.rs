@@ -8,7 +8,12 @@ use std::time::Duration;
 
 use loom::sync::{Condvar, Mutex};
 
-pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A sequentially consistent fence.
+pub fn full_fence() {
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
 
 loom::lazy_static! {
     /// How often each word, by its address, has been woken.

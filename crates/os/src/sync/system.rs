@@ -5,11 +5,23 @@ use std::time::Duration;
 
 pub use std::sync::atomic::Ordering;
 
-/// A fence; see [`std::sync::atomic::fence`].
-#[inline]
-#[expect(clippy::disallowed_methods, reason = "the one place where fences enter")]
-pub fn fence(order: Ordering) {
-    std::sync::atomic::fence(order);
+/// A sequentially consistent fence.
+///
+/// On x86-64 it is a locked instruction on the stack, which orders as much as `mfence` and costs half.
+#[inline(always)]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(clippy::disallowed_methods, reason = "the one place where fences enter")
+)]
+pub fn full_fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: adds zero to the word at the top of the stack, which is ours.
+    unsafe {
+        std::arch::asm!("lock or dword ptr [rsp], 0", options());
+    }
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(not(target_arch = "x86_64"))]
+    std::sync::atomic::fence(Ordering::SeqCst);
 }
 
 /// An atomic number of our own name, so that a lint can tell it from one that came in past this façade.

@@ -1,0 +1,210 @@
+//! The data arguments of collective calls: addresses, counts and datatypes, as the program gave them.
+//!
+//! They are made while the arguments of a call are parsed, checked when its schedule is made, and then give their memory
+//! and datatypes to the [`Call`](super::Call). What a schedule has to know of them are the plain numbers of `arguments`.
+
+use std::sync::Arc;
+
+use postrider_abi::{MPI_Datatype, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_IN_PLACE};
+use postrider_os::memory::UserMemory;
+
+use super::arguments::{Block, Blocks, Layout};
+use super::execute::{Side, Types};
+use crate::datatypes::Datatype;
+use crate::error::{Error, Result};
+use crate::operations::Operation;
+
+/// One block: `count` elements of a datatype.
+#[derive(Debug)]
+pub struct Data {
+    /// The buffer's address.
+    pub memory: UserMemory,
+    /// Number of elements.
+    pub count: i64,
+    /// Their datatype.
+    pub datatype: Arc<Datatype>,
+}
+
+/// The blocks of a buffer, one for each peer.
+#[derive(Debug)]
+pub struct Many {
+    memory: UserMemory,
+    types: Types,
+    shape: Shape,
+}
+
+/// How the blocks lie.
+#[derive(Debug)]
+enum Shape {
+    Equal(Block),
+    Varying { counts: Vec<i64>, displacements: Vec<i64>, layout: Layout },
+    General { counts: Vec<i64>, displacements: Vec<i64>, layouts: Vec<Layout> },
+}
+
+/// The data and the operation of a reduction.
+#[derive(Debug)]
+pub struct Operands {
+    /// The send buffer; none for `MPI_IN_PLACE`.
+    pub send: Option<UserMemory>,
+    /// The receive buffer.
+    pub receive: UserMemory,
+    /// Number of elements; of the result's block in `MPI_Reduce_scatter_block`.
+    pub count: i64,
+    /// Their datatype.
+    pub datatype: Arc<Datatype>,
+    /// The datatype's handle, which a function of the program gets.
+    pub handle: MPI_Datatype,
+    /// The operation.
+    pub operation: Operation,
+}
+
+/// What schedules have to know about `datatype`.
+pub(super) fn layout_of(datatype: &Datatype) -> Layout {
+    Layout {
+        size: datatype.size(),
+        extent: datatype.extent(),
+        contiguous: datatype.is_dense() && datatype.true_lb() == 0,
+    }
+}
+
+fn check_count(count: i64) -> Result<()> {
+    if count < 0 {
+        return Err(Error::new(MPI_ERR_COUNT, format!("the count is {count}; it must not be negative")));
+    }
+    Ok(())
+}
+
+/// Refuses `MPI_IN_PLACE` where it has no meaning, and a null pointer where there is data. With `MPI_BOTTOM`, a null
+/// pointer too, displacement and datatype hold the address.
+fn check_memory(memory: UserMemory, bytes: i64, from: i64) -> Result<()> {
+    match memory.address() {
+        MPI_IN_PLACE => Err(in_place()),
+        0 if bytes > 0 && from == 0 => Err(Error::new(MPI_ERR_BUFFER, "the buffer is a null pointer")),
+        _ => Ok(()),
+    }
+}
+
+/// The error for `MPI_IN_PLACE` where the standard does not have it.
+#[cold]
+pub(super) fn in_place() -> Error {
+    Error::new(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer here")
+}
+
+impl Data {
+    /// The block as schedules see it.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT` and `MPI_ERR_BUFFER`.
+    pub(super) fn block(&self) -> Result<Block> {
+        check_count(self.count)?;
+        let block = Block { count: self.count, layout: layout_of(&self.datatype) };
+        check_memory(self.memory, block.bytes(), self.datatype.true_lb())?;
+        Ok(block)
+    }
+
+    /// What the executor needs of it.
+    pub(super) fn side(self) -> Side {
+        Side { memory: self.memory, types: Types::One(self.datatype) }
+    }
+}
+
+impl Many {
+    /// Equal blocks of `count` elements in rank order.
+    #[must_use]
+    pub fn equal(Data { memory, count, datatype }: Data) -> Self {
+        let block = Block { count, layout: layout_of(&datatype) };
+        Self { memory, types: Types::One(datatype), shape: Shape::Equal(block) }
+    }
+
+    /// A count for each peer, and displacements in extents: the v forms.
+    #[must_use]
+    pub fn varying(
+        memory: UserMemory,
+        counts: Vec<i64>,
+        displacements: Vec<i64>,
+        datatype: Arc<Datatype>,
+    ) -> Self {
+        let layout = layout_of(&datatype);
+        Self { memory, types: Types::One(datatype), shape: Shape::Varying { counts, displacements, layout } }
+    }
+
+    /// A count and a datatype for each peer, and displacements in bytes: the w form.
+    #[must_use]
+    pub fn general(
+        memory: UserMemory,
+        counts: Vec<i64>,
+        displacements: Vec<i64>,
+        datatypes: Vec<Arc<Datatype>>,
+    ) -> Self {
+        let layouts = datatypes.iter().map(|datatype| layout_of(datatype)).collect();
+        Self {
+            memory,
+            types: Types::Each(datatypes),
+            shape: Shape::General { counts, displacements, layouts },
+        }
+    }
+
+    /// The blocks as schedules see them.
+    pub(super) fn blocks(&self) -> Blocks<'_> {
+        match &self.shape {
+            Shape::Equal(block) => Blocks::Equal(*block),
+            Shape::Varying { counts, displacements, layout } => {
+                Blocks::Varying { counts, displacements, layout: *layout }
+            }
+            Shape::General { counts, displacements, layouts } => {
+                Blocks::General { counts, displacements, layouts }
+            }
+        }
+    }
+
+    /// Checks counts and the address.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT` and `MPI_ERR_BUFFER`.
+    pub(super) fn check(&self, peers: u32) -> Result<()> {
+        match &self.shape {
+            Shape::Equal(block) => check_count(block.count)?,
+            Shape::Varying { counts, .. } | Shape::General { counts, .. } => {
+                counts.iter().try_for_each(|count| check_count(*count))?;
+            }
+        }
+        if self.memory.address() > MPI_IN_PLACE {
+            return Ok(());
+        }
+        let blocks = self.blocks();
+        (0..peers).try_for_each(|peer| {
+            let true_lb = match &self.types {
+                Types::One(datatype) => datatype.true_lb(),
+                Types::Each(datatypes) => datatypes[peer as usize].true_lb(),
+                Types::None => 0,
+            };
+            let displacement =
+                if matches!(self.shape, Shape::Equal(_)) { 0 } else { blocks.position(peer).0 };
+            check_memory(self.memory, blocks.bytes(peer), displacement + true_lb)
+        })
+    }
+
+    /// What the executor needs of it.
+    pub(super) fn side(self) -> Side {
+        Side { memory: self.memory, types: self.types }
+    }
+}
+
+impl Operands {
+    /// Checks the arguments of a reduction of `count` elements.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT`, `MPI_ERR_OP` and `MPI_ERR_BUFFER`.
+    pub(super) fn check(&self, count: i64, receives: bool) -> Result<()> {
+        check_count(self.count)?;
+        self.operation.check_collective(&self.datatype)?;
+        let bytes = self.datatype.size() * count;
+        if let Some(send) = self.send {
+            check_memory(send, bytes, self.datatype.true_lb())?;
+        }
+        if receives {
+            check_memory(self.receive, bytes, self.datatype.true_lb())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,336 @@
+//! Attribute caching (MPI 5.0, section 7.7), with the callbacks of the user.
+//!
+//! Callbacks run without the lock, so each step looks anew at what is there. Addresses 0 and 1 stand for the callbacks that
+//! the standard defines itself, and are never called. An integer key is the key's handle as a number.
+
+use core::ffi::c_int;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use postrider_abi::*;
+use postrider_engine::State;
+use postrider_engine::communicators::caching::{Attributes, Keyval, Kind};
+use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
+use postrider_engine::point_to_point::TAG_MAX;
+
+use crate::parse::{self, Memory, Out};
+use crate::tables::LAST_USED_CODE;
+use crate::{callbacks, instance};
+
+/// An object that can have attributes.
+#[derive(Clone, Copy, Debug)]
+pub enum Owner {
+    /// A communicator.
+    Communicator(MPI_Comm),
+    /// A datatype.
+    Datatype(MPI_Datatype),
+}
+
+impl Owner {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Communicator(_) => Kind::Communicator,
+            Self::Datatype(_) => Kind::Datatype,
+        }
+    }
+
+    /// The bits of the handle, for callbacks.
+    fn bits(self) -> usize {
+        match self {
+            Self::Communicator(handle) => handle.0,
+            Self::Datatype(handle) => handle.0,
+        }
+    }
+
+    fn attributes(self, state: &mut State) -> Result<&mut Attributes> {
+        match self {
+            Self::Communicator(handle) => {
+                Ok(&mut state.communicators.get_mut(parse::communicator(handle)?)?.attributes)
+            }
+            Self::Datatype(handle) => {
+                let datatype = parse::datatype(state, handle)?.clone();
+                match parse::key_of(handle.0) {
+                    Some(key) => Ok(&mut state.datatypes.get_mut(key)?.attributes),
+                    None => {
+                        let object = state.predefined_datatypes.entry(handle.0).or_insert_with(|| {
+                            postrider_engine::DatatypeObject {
+                                datatype,
+                                name: String::new(),
+                                attributes: Attributes::default(),
+                            }
+                        });
+                        Ok(&mut object.attributes)
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn number(key: Key) -> c_int {
+    parse::handle_of(key) as c_int
+}
+
+fn key(keyval: c_int) -> Result<Key> {
+    let key = usize::try_from(keyval).ok().and_then(parse::key_of);
+    key.ok_or_else(|| {
+        let detail = match keyval {
+            MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
+            MPI_TAG_UB..=MPI_UNIVERSE_SIZE => "a predefined attribute cannot be changed".to_owned(),
+            _ => format!("{keyval} is no attribute key"),
+        };
+        Error::new(MPI_ERR_KEYVAL, detail)
+    })
+}
+
+fn create(
+    kind: Kind,
+    (copy, delete, extra_state): (Memory, Memory, Memory),
+    keyval: Out<c_int>,
+) -> Result<()> {
+    let made = Keyval { kind, copy: copy.0, delete: delete.0, extra_state: extra_state.0 };
+    keyval.set(number(instance().with(|state| Ok(state.caching.create(made)))?))
+}
+
+fn free(kind: Kind, keyval: Out<c_int>) -> Result<()> {
+    let key = key(keyval.get()?)?;
+    instance().with(|state| state.caching.free(key, kind))?;
+    keyval.set(MPI_KEYVAL_INVALID)
+}
+
+/// The value under a key, with the key's facts.
+fn find(owner: Owner, key: Key) -> Result<(Keyval, Option<usize>)> {
+    instance().with(|state| {
+        let value = owner.attributes(state)?.get(key);
+        Ok((state.caching.get(key, owner.kind())?, value))
+    })
+}
+
+/// Puts a value under a key, with no callback.
+fn put(owner: Owner, key: Key, value: usize) -> Result<()> {
+    instance().with(|state| {
+        state.caching.get(key, owner.kind())?;
+        if owner.attributes(state)?.set(key, value).is_none() {
+            state.caching.retain(key)?;
+        }
+        Ok(())
+    })
+}
+
+/// Calls the delete callback, if there is one.
+fn call_delete(owner: Owner, key: Key, keyval: &Keyval, value: usize) -> Result<()> {
+    if keyval.delete == MPI_COMM_NULL_DELETE_FN {
+        return Ok(());
+    }
+    callbacks::delete_attribute(keyval, owner.bits(), number(key), value)
+}
+
+fn set(owner: Owner, keyval: c_int, value: Memory) -> Result<()> {
+    let key = key(keyval)?;
+    let (keyval, old) = find(owner, key)?;
+    if let Some(old) = old {
+        call_delete(owner, key, &keyval, old)?;
+    }
+    put(owner, key, value.0)
+}
+
+fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Result<()> {
+    let found = match owner {
+        Owner::Communicator(handle) if (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&keyval) => {
+            let key = parse::communicator(handle)?;
+            instance().with(|state| state.communicators.get(key).map(drop))?;
+            predefined(keyval)
+        }
+        _ => find(owner, key(keyval)?)?.1,
+    };
+    if let Some(found) = found {
+        value.set(found)?;
+    }
+    flag.set(c_int::from(found.is_some()))
+}
+
+fn delete(owner: Owner, keyval: c_int) -> Result<()> {
+    let key = key(keyval)?;
+    let (keyval, value) = find(owner, key)?;
+    let Some(value) = value else {
+        return Err(Error::new(MPI_ERR_KEYVAL, "the object has no attribute under this key"));
+    };
+    delete_one(owner, key, &keyval, value)
+}
+
+fn delete_one(owner: Owner, key: Key, keyval: &Keyval, value: usize) -> Result<()> {
+    call_delete(owner, key, keyval, value)?;
+    instance().with(|state| match owner.attributes(state)?.remove(key) {
+        Some(_) => state.caching.release(key),
+        None => Ok(()),
+    })
+}
+
+/// Deletes all attributes of an object that is to be freed, the last one first. It keeps those that are left when a
+/// callback fails.
+///
+/// # Errors
+/// What a callback returns.
+pub fn delete_all(owner: Owner) -> Result<()> {
+    loop {
+        let last = instance().with(|state| {
+            let Some((key, value)) = owner.attributes(state)?.iter().next_back() else { return Ok(None) };
+            Ok(Some((key, state.caching.get(key, owner.kind())?, value)))
+        })?;
+        let Some((key, keyval, value)) = last else { return Ok(()) };
+        delete_one(owner, key, &keyval, value)?;
+    }
+}
+
+/// Gives `copy`, a duplicate, the attributes of `original`, as their copy callbacks say. When one fails, those that `copy`
+/// has got are deleted again.
+///
+/// # Errors
+/// What a callback returns.
+pub fn copy_all(original: Owner, copy: Owner) -> Result<()> {
+    let all = instance().with(|state| {
+        let all: Vec<(Key, usize)> = owner_pairs(original, state)?;
+        let facts = |(key, value)| Ok((key, state.caching.get(key, original.kind())?, value));
+        all.into_iter().map(facts).collect::<Result<Vec<_>>>()
+    })?;
+    for (key, keyval, value) in all {
+        let copied = match keyval.copy {
+            MPI_COMM_NULL_COPY_FN => Ok(None),
+            MPI_COMM_DUP_FN => Ok(Some(value)),
+            _ => callbacks::copy_attribute(&keyval, original.bits(), number(key), value),
+        };
+        match copied.and_then(|copied| copied.map_or(Ok(()), |copied| put(copy, key, copied))) {
+            Ok(()) => {}
+            Err(error) => {
+                delete_all(copy)?;
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn owner_pairs(owner: Owner, state: &mut State) -> Result<Vec<(Key, usize)>> {
+    Ok(owner.attributes(state)?.iter().collect())
+}
+
+/// The address of a predefined attribute's value (section 9.1.2); they are the same for all communicators.
+fn predefined(keyval: c_int) -> Option<usize> {
+    static TAG_UB: AtomicI32 = AtomicI32::new(TAG_MAX);
+    static HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
+    static IO: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
+    static WTIME_IS_GLOBAL: AtomicI32 = AtomicI32::new(1);
+    static APPNUM: AtomicI32 = AtomicI32::new(0);
+    static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
+    let facts = instance().facts();
+    let place = match keyval {
+        MPI_TAG_UB => &TAG_UB,
+        MPI_HOST => &HOST,
+        MPI_IO => &IO,
+        MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
+        MPI_LASTUSEDCODE => &LAST_USED_CODE,
+        MPI_APPNUM => {
+            APPNUM.store(facts.application?, Ordering::Relaxed);
+            &APPNUM
+        }
+        MPI_UNIVERSE_SIZE => {
+            UNIVERSE_SIZE.store(facts.size as i32, Ordering::Relaxed);
+            &UNIVERSE_SIZE
+        }
+        _ => return None,
+    };
+    Some(place.as_ptr() as usize)
+}
+
+mpi! {
+    /// Section 7.7.2.
+    MPI_Comm_create_keyval (
+        comm_copy_attr_fn: Memory, comm_delete_attr_fn: Memory, comm_keyval: Out<c_int>, extra_state: Memory
+    ) {
+        create(Kind::Communicator, (comm_copy_attr_fn, comm_delete_attr_fn, extra_state), comm_keyval)
+    }
+
+    /// Section 7.7.2.
+    MPI_Comm_free_keyval (comm_keyval: Out<c_int>) {
+        free(Kind::Communicator, comm_keyval)
+    }
+
+    /// Section 7.7.2.
+    MPI_Comm_set_attr (comm: MPI_Comm, comm_keyval: c_int, attribute_val: Memory) on comm {
+        set(Owner::Communicator(comm), comm_keyval, attribute_val)
+    }
+
+    /// Section 7.7.2.
+    MPI_Comm_get_attr (comm: MPI_Comm, comm_keyval: c_int, attribute_val: Out<usize>, flag: Out<c_int>) on comm {
+        get(Owner::Communicator(comm), comm_keyval, attribute_val, flag)
+    }
+
+    /// Section 7.7.2.
+    MPI_Comm_delete_attr (comm: MPI_Comm, comm_keyval: c_int) on comm {
+        delete(Owner::Communicator(comm), comm_keyval)
+    }
+
+    /// Section 16.1: the deprecated name of `MPI_Comm_create_keyval`.
+    MPI_Keyval_create (copy_fn: Memory, delete_fn: Memory, keyval: Out<c_int>, extra_state: Memory) {
+        create(Kind::Communicator, (copy_fn, delete_fn, extra_state), keyval)
+    }
+
+    /// Section 16.1: the deprecated name of `MPI_Comm_free_keyval`.
+    MPI_Keyval_free (keyval: Out<c_int>) {
+        free(Kind::Communicator, keyval)
+    }
+
+    /// Section 16.1: the deprecated name of `MPI_Comm_set_attr`.
+    MPI_Attr_put (comm: MPI_Comm, keyval: c_int, attribute_val: Memory) on comm {
+        set(Owner::Communicator(comm), keyval, attribute_val)
+    }
+
+    /// Section 16.1: the deprecated name of `MPI_Comm_get_attr`.
+    MPI_Attr_get (comm: MPI_Comm, keyval: c_int, attribute_val: Out<usize>, flag: Out<c_int>) on comm {
+        get(Owner::Communicator(comm), keyval, attribute_val, flag)
+    }
+
+    /// Section 16.1: the deprecated name of `MPI_Comm_delete_attr`.
+    MPI_Attr_delete (comm: MPI_Comm, keyval: c_int) on comm {
+        delete(Owner::Communicator(comm), keyval)
+    }
+
+    /// Section 7.7.4.
+    MPI_Type_create_keyval (
+        type_copy_attr_fn: Memory, type_delete_attr_fn: Memory, type_keyval: Out<c_int>, extra_state: Memory
+    ) {
+        create(Kind::Datatype, (type_copy_attr_fn, type_delete_attr_fn, extra_state), type_keyval)
+    }
+
+    /// Section 7.7.4.
+    MPI_Type_free_keyval (type_keyval: Out<c_int>) {
+        free(Kind::Datatype, type_keyval)
+    }
+
+    /// Section 7.7.4.
+    MPI_Type_set_attr (datatype: MPI_Datatype, type_keyval: c_int, attribute_val: Memory) {
+        set(Owner::Datatype(datatype), type_keyval, attribute_val)
+    }
+
+    /// Section 7.7.4.
+    MPI_Type_get_attr (datatype: MPI_Datatype, type_keyval: c_int, attribute_val: Out<usize>, flag: Out<c_int>) {
+        get(Owner::Datatype(datatype), type_keyval, attribute_val, flag)
+    }
+
+    /// Section 7.7.4.
+    MPI_Type_delete_attr (datatype: MPI_Datatype, type_keyval: c_int) {
+        delete(Owner::Datatype(datatype), type_keyval)
+    }
+
+    /// Section 7.7.3.
+    MPI_Win_create_keyval (
+        win_copy_attr_fn: Memory, win_delete_attr_fn: Memory, win_keyval: Out<c_int>, extra_state: Memory
+    ) {
+        create(Kind::Window, (win_copy_attr_fn, win_delete_attr_fn, extra_state), win_keyval)
+    }
+
+    /// Section 7.7.3.
+    MPI_Win_free_keyval (win_keyval: Out<c_int>) {
+        free(Kind::Window, win_keyval)
+    }
+}

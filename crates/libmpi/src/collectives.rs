@@ -1,0 +1,288 @@
+//! Collective communication (MPI 5.0, chapter 6): the blocking forms.
+//!
+//! Arguments are parsed under one lock, by what [`Calls`] says of the communicator: those that are not significant at this
+//! process are never looked at, so that they may be anything.
+
+use core::ffi::c_int;
+use std::sync::Arc;
+
+use postrider_abi::*;
+use postrider_engine::collectives::{Call, Calls, Data, Many, Operands, schedule::Schedule};
+use postrider_engine::datatypes::Datatype;
+use postrider_engine::error::Result;
+
+use crate::instance;
+use crate::parse::{self, In, Memory};
+
+/// Plans the operation with `prepare` and runs it.
+fn collective(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
+    instance().collective(parse::communicator(comm)?, prepare)
+}
+
+/// Buffer, count and datatype of one block.
+type Triple = (Memory, i64, MPI_Datatype);
+
+fn block(calls: &Calls, (memory, count, handle): Triple) -> Result<Data> {
+    let datatype = Arc::clone(parse::committed(calls.state, handle)?);
+    Ok(Data { memory: memory.user(), count, datatype })
+}
+
+/// One block; none for `MPI_IN_PLACE`, with which count and datatype are not significant.
+fn block_or_in_place(calls: &Calls, block_of: Triple) -> Result<Option<Data>> {
+    if block_of.0.is_in_place() { Ok(None) } else { block(calls, block_of).map(Some) }
+}
+
+/// A value if it is significant.
+fn when<T>(significant: bool, parse: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    significant.then(parse).transpose()
+}
+
+/// Buffer, counts, displacements and datatype of the v forms.
+type Varying<I, D> = (Memory, In<I>, In<D>, MPI_Datatype);
+
+fn varying<I, D>(calls: &Calls, (memory, counts, displacements, handle): Varying<I, D>) -> Result<Many>
+where
+    I: Copy + Into<i64>,
+    D: Copy + Into<i64>,
+{
+    let peers = calls.peers() as usize;
+    let datatype = Arc::clone(parse::committed(calls.state, handle)?);
+    Ok(Many::varying(memory.user(), counts.wide(peers)?, displacements.wide(peers)?, datatype))
+}
+
+/// Buffer, counts, displacements and datatypes of the w form.
+type General<I, D> = (Memory, In<I>, In<D>, In<MPI_Datatype>);
+
+fn general<I, D>(calls: &Calls, (memory, counts, displacements, handles): General<I, D>) -> Result<Many>
+where
+    I: Copy + Into<i64>,
+    D: Copy + Into<i64>,
+{
+    let peers = calls.peers() as usize;
+    let counts = counts.wide(peers)?;
+    let handles = handles.all(peers)?;
+    let datatypes: Result<_> =
+        counts.iter().zip(handles).map(|(count, handle)| datatype_of(calls, *count, handle)).collect();
+    Ok(Many::general(memory.user(), counts, displacements.wide(peers)?, datatypes?))
+}
+
+/// The datatype of a block of the w form. Programs give `MPI_DATATYPE_NULL` where there is no data.
+fn datatype_of(calls: &Calls, count: i64, handle: MPI_Datatype) -> Result<Arc<Datatype>> {
+    let handle = if count == 0 && handle == MPI_DATATYPE_NULL { MPI_BYTE } else { handle };
+    parse::committed(calls.state, handle).cloned()
+}
+
+/// The arguments of a reduction.
+fn operands(
+    calls: &Calls,
+    (send, receive): (Memory, Memory),
+    count: i64,
+    (handle, op): (MPI_Datatype, MPI_Op),
+) -> Result<Operands> {
+    Ok(Operands {
+        send: (!send.is_in_place()).then(|| send.user()),
+        receive: receive.user(),
+        count,
+        datatype: Arc::clone(parse::committed(calls.state, handle)?),
+        handle,
+        operation: parse::operation(calls.state, op)?,
+    })
+}
+
+mpi! {
+    /// Section 6.3.
+    MPI_Barrier (comm: MPI_Comm) on comm {
+        collective(comm, |calls| calls.barrier())
+    }
+
+    /// Section 6.4.
+    MPI_Bcast / MPI_Bcast_c (
+        buffer: Memory, count: Int, datatype: MPI_Datatype, root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let data = when(root.is_root() || root.is_part(), || {
+                block(calls, (buffer, i64::from(count), datatype))
+            })?;
+            calls.broadcast(root, data)
+        })
+    }
+
+    /// Section 6.5.
+    MPI_Gather / MPI_Gather_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let send = (sendbuf, i64::from(sendcount), sendtype);
+            let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
+            let receive =
+                when(root.is_root(), || block(calls, (recvbuf, i64::from(recvcount), recvtype)))?;
+            calls.gather(root, send, receive)
+        })
+    }
+
+    /// Section 6.5.
+    MPI_Gatherv / MPI_Gatherv_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcounts: In<Int>, displs: In<Displacement>, recvtype: MPI_Datatype,
+        root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let send = (sendbuf, i64::from(sendcount), sendtype);
+            let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
+            let receive =
+                when(root.is_root(), || varying(calls, (recvbuf, recvcounts, displs, recvtype)))?;
+            calls.gatherv(root, send, receive)
+        })
+    }
+
+    /// Section 6.6.
+    MPI_Scatter / MPI_Scatter_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let send = when(root.is_root(), || block(calls, (sendbuf, i64::from(sendcount), sendtype)))?;
+            let receive = (recvbuf, i64::from(recvcount), recvtype);
+            let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
+            calls.scatter(root, send, receive)
+        })
+    }
+
+    /// Section 6.6.
+    MPI_Scatterv / MPI_Scatterv_c (
+        sendbuf: Memory, sendcounts: In<Int>, displs: In<Displacement>, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let send = when(root.is_root(), || varying(calls, (sendbuf, sendcounts, displs, sendtype)))?;
+            let receive = (recvbuf, i64::from(recvcount), recvtype);
+            let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
+            calls.scatterv(root, send, receive)
+        })
+    }
+
+    /// Section 6.7.
+    MPI_Allgather / MPI_Allgather_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+            let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
+            calls.allgather(send, Many::equal(receive))
+        })
+    }
+
+    /// Section 6.7.
+    MPI_Allgatherv / MPI_Allgatherv_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcounts: In<Int>, displs: In<Displacement>, recvtype: MPI_Datatype, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+            calls.allgather(send, varying(calls, (recvbuf, recvcounts, displs, recvtype))?)
+        })
+    }
+
+    /// Section 6.8.
+    MPI_Alltoall / MPI_Alltoall_c (
+        sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+            let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
+            calls.alltoall(send.map(Many::equal), Many::equal(receive))
+        })
+    }
+
+    /// Section 6.8.
+    MPI_Alltoallv / MPI_Alltoallv_c (
+        sendbuf: Memory, sendcounts: In<Int>, sdispls: In<Displacement>, sendtype: MPI_Datatype,
+        recvbuf: Memory, recvcounts: In<Int>, rdispls: In<Displacement>, recvtype: MPI_Datatype, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let send = (sendbuf, sendcounts, sdispls, sendtype);
+            let send = when(!sendbuf.is_in_place(), || varying(calls, send))?;
+            calls.alltoall(send, varying(calls, (recvbuf, recvcounts, rdispls, recvtype))?)
+        })
+    }
+
+    /// Section 6.8.
+    MPI_Alltoallw / MPI_Alltoallw_c (
+        sendbuf: Memory, sendcounts: In<Int>, sdispls: In<Displacement>, sendtypes: In<MPI_Datatype>,
+        recvbuf: Memory, recvcounts: In<Int>, rdispls: In<Displacement>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let send = (sendbuf, sendcounts, sdispls, sendtypes);
+            let send = when(!sendbuf.is_in_place(), || general(calls, send))?;
+            calls.alltoall(send, general(calls, (recvbuf, recvcounts, rdispls, recvtypes))?)
+        })
+    }
+
+    /// Section 6.9.1.
+    MPI_Reduce / MPI_Reduce_c (
+        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let root = calls.root(root)?;
+            let operands = when(root.is_root() || root.is_part(), || {
+                operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))
+            })?;
+            calls.reduce(root, operands)
+        })
+    }
+
+    /// Section 6.9.6.
+    MPI_Allreduce / MPI_Allreduce_c (
+        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            calls.allreduce(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
+        })
+    }
+
+    /// Section 6.10.1.
+    MPI_Reduce_scatter_block / MPI_Reduce_scatter_block_c (
+        sendbuf: Memory, recvbuf: Memory, recvcount: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let operands = operands(calls, (sendbuf, recvbuf), i64::from(recvcount), (datatype, op))?;
+            calls.reduce_scatter_block(operands)
+        })
+    }
+
+    /// Section 6.10.2.
+    MPI_Reduce_scatter / MPI_Reduce_scatter_c (
+        sendbuf: Memory, recvbuf: Memory, recvcounts: In<Int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            let operands = operands(calls, (sendbuf, recvbuf), 0, (datatype, op))?;
+            calls.reduce_scatter(operands, &recvcounts.wide(calls.local_size() as usize)?)
+        })
+    }
+
+    /// Section 6.11.1.
+    MPI_Scan / MPI_Scan_c (
+        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            calls.scan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
+        })
+    }
+
+    /// Section 6.11.2.
+    MPI_Exscan / MPI_Exscan_c (
+        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
+    ) on comm {
+        collective(comm, |calls| {
+            calls.exscan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! How communicators are made and freed (MPI 5.0, sections 7.4.2, 7.4.3 and 7.6.2).
+
+use core::ffi::c_int;
+
+use postrider_abi::*;
+use postrider_engine::error::{Error, Result};
+use postrider_engine::info::Info;
+use postrider_engine::objects::Key;
+
+use super::accessors::heed;
+use crate::caching::{self, Owner};
+use crate::error_handlers::inherit;
+use crate::parse::{self, Out};
+use crate::tables::tables;
+use crate::{info, instance};
+
+/// Starts a duplicate: its handle, and the request that completes when it can be used. Attributes are copied and hints set
+/// at once. Hints do not go from the original to the duplicate (since MPI 4.0).
+fn start_duplicate(comm: MPI_Comm, hints: &Info) -> Result<(MPI_Comm, Key)> {
+    let original = parse::communicator(comm)?;
+    let mut request = None;
+    let made = inherit(original, || {
+        let (made, started) = instance().with(|state| state.start_duplicate(original))?;
+        request = Some(started);
+        Ok(Some(made))
+    })?;
+    let (Some(made), Some(request)) = (made, request) else {
+        return Err(Error::new(MPI_ERR_INTERN, "a duplicate was not started"));
+    };
+    instance().with(|state| heed(&mut state.communicators.get_mut(made)?.info, hints))?;
+    Ok((parse::communicator_handle(made), request))
+}
+
+/// Copies the attributes to a duplicate; without them there is none.
+fn copy_attributes(comm: MPI_Comm, made: MPI_Comm) -> Result<()> {
+    let copied = caching::copy_all(Owner::Communicator(comm), Owner::Communicator(made));
+    copied.or_else(|error| free(made).and(Err(error)))
+}
+
+fn duplicate(comm: MPI_Comm, hints: &Info, newcomm: Out<MPI_Comm>) -> Result<()> {
+    let (made, request) = start_duplicate(comm, hints)?;
+    instance().wait(request)?.completion.into_result()?;
+    copy_attributes(comm, made)?;
+    newcomm.set(made)
+}
+
+fn duplicate_later(
+    comm: MPI_Comm,
+    hints: &Info,
+    newcomm: Out<MPI_Comm>,
+    request: Out<MPI_Request>,
+) -> Result<()> {
+    let (made, started) = start_duplicate(comm, hints)?;
+    if let Err(error) = caching::copy_all(Owner::Communicator(comm), Owner::Communicator(made)) {
+        // The other processes count on this one, so what was started has to end before it is given up.
+        instance().wait(started)?.completion.into_result()?;
+        return free(made).and(Err(error));
+    }
+    newcomm.set(made)?;
+    request.set(parse::request_handle(started))
+}
+
+/// Frees a communicator, whose attributes are deleted first.
+fn free(comm: MPI_Comm) -> Result<()> {
+    let key = parse::communicator(comm)?;
+    if comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF {
+        return Err(Error::new(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed"));
+    }
+    caching::delete_all(Owner::Communicator(comm)).map_err(|error| error.on(key))?;
+    instance().with(|state| {
+        let handler = state.communicators.get(key)?.handler;
+        state.free_communicator(key)?;
+        tables().release(handler)
+    })
+}
+
+fn handle(made: Option<Key>) -> MPI_Comm {
+    made.map_or(MPI_COMM_NULL, parse::communicator_handle)
+}
+
+/// Checks the colour of a split; none for `MPI_UNDEFINED`.
+fn color(color: c_int) -> Result<Option<c_int>> {
+    match color {
+        MPI_UNDEFINED => Ok(None),
+        0.. => Ok(Some(color)),
+        _ => Err(Error::new(MPI_ERR_ARG, format!("color {color} is neither MPI_UNDEFINED nor 0 or more"))),
+    }
+}
+
+/// The colour that a type of split means; none for no communicator. What shares memory is a host; nothing finer is known.
+fn color_of_type(split_type: c_int, hints: &Info) -> Result<Option<c_int>> {
+    let host = instance().facts().host_number as c_int;
+    match split_type {
+        MPI_COMM_TYPE_SHARED => Ok(Some(host)),
+        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {
+            Ok((hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(host))
+        }
+        MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => Ok(None),
+        other => Err(Error::new(MPI_ERR_ARG, format!("{other} is no type that MPI_Comm_split_type knows"))),
+    }
+}
+
+mpi! {
+    /// Section 7.4.2.
+    MPI_Comm_dup (comm: MPI_Comm, newcomm: Out<MPI_Comm>) on comm {
+        duplicate(comm, &Info::default(), newcomm)
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_dup_with_info (comm: MPI_Comm, info: MPI_Info, newcomm: Out<MPI_Comm>) on comm {
+        duplicate(comm, &info::hints(info)?, newcomm)
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_idup (comm: MPI_Comm, newcomm: Out<MPI_Comm>, request: Out<MPI_Request>) on comm {
+        duplicate_later(comm, &Info::default(), newcomm, request)
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_idup_with_info (
+        comm: MPI_Comm, info: MPI_Info, newcomm: Out<MPI_Comm>, request: Out<MPI_Request>
+    ) on comm {
+        duplicate_later(comm, &info::hints(info)?, newcomm, request)
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_create (comm: MPI_Comm, group: MPI_Group, newcomm: Out<MPI_Comm>) on comm {
+        let key = parse::communicator(comm)?;
+        let group = instance().with(|state| parse::group(state, group))?;
+        newcomm.set(handle(inherit(key, || instance().create(key, &group))?))
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_create_group (comm: MPI_Comm, group: MPI_Group, tag: c_int, newcomm: Out<MPI_Comm>) on comm {
+        let key = parse::communicator(comm)?;
+        let group = instance().with(|state| parse::group(state, group))?;
+        check_tag(tag)?;
+        newcomm.set(handle(inherit(key, || instance().create_group(key, &group, tag))?))
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_split (comm: MPI_Comm, color: c_int, key: c_int, newcomm: Out<MPI_Comm>) on comm {
+        let (parent, color) = (parse::communicator(comm)?, self::color(color)?);
+        newcomm.set(handle(inherit(parent, || instance().split(parent, color, key.into()))?))
+    }
+
+    /// Section 7.4.2.
+    MPI_Comm_split_type (
+        comm: MPI_Comm, split_type: c_int, key: c_int, info: MPI_Info, newcomm: Out<MPI_Comm>
+    ) on comm {
+        let (parent, color) = (parse::communicator(comm)?, color_of_type(split_type, &info::hints(info)?)?);
+        newcomm.set(handle(inherit(parent, || instance().split(parent, color, key.into()))?))
+    }
+
+    /// Section 7.6.2.
+    MPI_Intercomm_create (
+        local_comm: MPI_Comm, local_leader: c_int, peer_comm: MPI_Comm, remote_leader: c_int, tag: c_int,
+        newintercomm: Out<MPI_Comm>
+    ) on local_comm {
+        let local = parse::communicator(local_comm)?;
+        check_tag(tag)?;
+        // Only the leader's peer communicator counts: what others give need not be one.
+        let peer = parse::communicator(peer_comm).ok().map(|peer| (peer, remote_leader));
+        let made =
+            inherit(local, || instance().create_intercommunicator(local, local_leader, peer, tag).map(Some))?;
+        newintercomm.set(handle(made))
+    }
+
+    /// Section 7.6.2.
+    MPI_Intercomm_merge (intercomm: MPI_Comm, high: c_int, newintracomm: Out<MPI_Comm>) on intercomm {
+        let key = parse::communicator(intercomm)?;
+        newintracomm.set(handle(inherit(key, || instance().merge(key, high != 0).map(Some))?))
+    }
+
+    /// Section 7.4.3: operations that are under way end as usual.
+    MPI_Comm_free (comm: Out<MPI_Comm>) {
+        free(comm.get()?)?;
+        comm.set(MPI_COMM_NULL)
+    }
+
+    /// Section 11.10.4: as `MPI_Comm_free`, once the communicator's operations have ended.
+    MPI_Comm_disconnect (comm: Out<MPI_Comm>) {
+        let handle = comm.get()?;
+        instance().wait_for_communicator(parse::communicator(handle)?)?;
+        free(handle)?;
+        comm.set(MPI_COMM_NULL)
+    }
+}
+
+fn check_tag(tag: c_int) -> Result<()> {
+    if tag < 0 {
+        return Err(Error::new(MPI_ERR_TAG, format!("tag {tag} is negative")));
+    }
+    Ok(())
+}

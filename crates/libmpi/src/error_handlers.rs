@@ -1,0 +1,178 @@
+//! Error handlers, error classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
+//!
+//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows,
+//! files and sessions can be made and freed; there are no such objects yet that they could be given to.
+
+use core::ffi::c_int;
+
+use postrider_abi::*;
+use postrider_engine::environment::{ErrorHandler, Handler, HandlerKind};
+use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
+
+use crate::errors::{self, Object};
+use crate::instance;
+use crate::parse::{self, Memory, Out, Text, TextOut};
+use crate::tables::tables;
+
+/// The error handler of a handle.
+fn handler(handle: MPI_Errhandler) -> Result<Handler> {
+    match handle {
+        MPI_ERRORS_ARE_FATAL => Ok(Handler::Fatal),
+        MPI_ERRORS_ABORT => Ok(Handler::Abort),
+        MPI_ERRORS_RETURN => Ok(Handler::Return),
+        MPI_ERRHANDLER_NULL => {
+            Err(Error::new(MPI_ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL"))
+        }
+        MPI_Errhandler(number) => match parse::key_of(number) {
+            Some(key) => Ok(Handler::User(key)),
+            None => Err(Error::new(MPI_ERR_ERRHANDLER, "the handle is no error handler")),
+        },
+    }
+}
+
+fn handle(handler: Handler) -> MPI_Errhandler {
+    match handler {
+        Handler::Fatal => MPI_ERRORS_ARE_FATAL,
+        Handler::Abort => MPI_ERRORS_ABORT,
+        Handler::Return => MPI_ERRORS_RETURN,
+        Handler::User(key) => MPI_Errhandler(parse::handle_of(key)),
+    }
+}
+
+fn create(kind: HandlerKind, function: Memory, made: Out<MPI_Errhandler>) -> Result<()> {
+    if function.0 == 0 {
+        return Err(Error::new(MPI_ERR_ARG, "the error handler's function is a null pointer"));
+    }
+    let key = tables().error_handlers.insert(ErrorHandler { kind, function: function.0, uses: 1 });
+    made.set(handle(Handler::User(key)))
+}
+
+/// Makes a communicator with `make`, and gives it the error handler of `parent`, which is kept alive meanwhile.
+///
+/// # Errors
+/// Those of `make`.
+pub fn inherit(parent: Key, make: impl FnOnce() -> Result<Option<Key>>) -> Result<Option<Key>> {
+    let inherited = instance().with(|state| {
+        let handler = state.communicators.get(parent)?.handler;
+        tables().retain(handler).map(|()| handler)
+    })?;
+    let made = make();
+    match made {
+        Ok(Some(key)) => instance().with(|state| {
+            state.communicators.get_mut(key)?.handler = inherited;
+            Ok(())
+        })?,
+        _ => tables().release(inherited)?,
+    }
+    made
+}
+
+mpi! {
+    /// Section 9.3.1.
+    MPI_Comm_set_errhandler (comm: MPI_Comm, errhandler: MPI_Errhandler) on comm {
+        let (key, new) = (parse::communicator(comm)?, handler(errhandler)?);
+        instance().with(|state| {
+            let communicator = state.communicators.get_mut(key)?;
+            let mut tables = tables();
+            if let Handler::User(key) = new && tables.error_handlers.get(key)?.kind != HandlerKind::Communicator {
+                return Err(Error::new(MPI_ERR_ERRHANDLER, "the error handler is not for communicators"));
+            }
+            tables.retain(new)?;
+            tables.release(std::mem::replace(&mut communicator.handler, new))
+        })
+    }
+
+    /// Section 9.3.1: the handle is one more, to be freed as well.
+    MPI_Comm_get_errhandler (comm: MPI_Comm, errhandler: Out<MPI_Errhandler>) on comm {
+        let key = parse::communicator(comm)?;
+        let found = instance().with(|state| {
+            let found = state.communicators.get(key)?.handler;
+            tables().retain(found).map(|()| found)
+        })?;
+        errhandler.set(handle(found))
+    }
+
+    /// Section 9.6.
+    MPI_Comm_call_errhandler (comm: MPI_Comm, errorcode: c_int) on comm {
+        let key = parse::communicator(comm)?;
+        instance().with(|state| state.communicators.get(key).map(drop))?;
+        let detail = "the program called the error handler (MPI_Comm_call_errhandler)";
+        errors::raise("MPI_Comm_call_errhandler", Object::from(comm), &Error::new(errorcode, detail));
+        Ok(())
+    }
+}
+
+anytime! {
+    /// Section 9.3.1.
+    MPI_Comm_create_errhandler (comm_errhandler_fn: Memory, errhandler: Out<MPI_Errhandler>) {
+        create(HandlerKind::Communicator, comm_errhandler_fn, errhandler)
+    }
+
+    /// Section 9.3.2.
+    MPI_Win_create_errhandler (win_errhandler_fn: Memory, errhandler: Out<MPI_Errhandler>) {
+        create(HandlerKind::Window, win_errhandler_fn, errhandler)
+    }
+
+    /// Section 9.3.3.
+    MPI_File_create_errhandler (file_errhandler_fn: Memory, errhandler: Out<MPI_Errhandler>) {
+        create(HandlerKind::File, file_errhandler_fn, errhandler)
+    }
+
+    /// Section 9.3.4.
+    MPI_Session_create_errhandler (session_errhandler_fn: Memory, errhandler: Out<MPI_Errhandler>) {
+        create(HandlerKind::Session, session_errhandler_fn, errhandler)
+    }
+
+    /// Section 9.3.5: objects that use it keep it.
+    MPI_Errhandler_free (errhandler: Out<MPI_Errhandler>) {
+        let handler = handler(errhandler.get()?)?;
+        tables().release(handler)?;
+        errhandler.set(MPI_ERRHANDLER_NULL)
+    }
+
+    /// Section 9.3.6.
+    MPI_Error_string (errorcode: c_int, string: TextOut, resultlen: Out<c_int>) {
+        let text = tables().error_codes.text(errorcode)?;
+        resultlen.set(string.set(&text, MPI_MAX_ERROR_STRING)?)
+    }
+
+    /// Section 9.4.
+    MPI_Error_class (errorcode: c_int, errorclass: Out<c_int>) {
+        let class = tables().error_codes.class_of(errorcode)?;
+        errorclass.set(class)
+    }
+
+    /// Section 9.5.
+    MPI_Add_error_class (errorclass: Out<c_int>) {
+        let class = tables().change_codes(|codes| Ok(codes.add_class()))?;
+        errorclass.set(class)
+    }
+
+    /// Section 9.5.
+    MPI_Add_error_code (errorclass: c_int, errorcode: Out<c_int>) {
+        let code = tables().change_codes(|codes| codes.add_code(errorclass))?;
+        errorcode.set(code)
+    }
+
+    /// Section 9.5.
+    MPI_Add_error_string (errorcode: c_int, string: Text) {
+        let text = string.get()?;
+        tables().change_codes(|codes| codes.set_text(errorcode, &text))
+    }
+
+    /// Section 9.5.
+    MPI_Remove_error_class (errorclass: c_int) {
+        tables().change_codes(|codes| codes.remove_class(errorclass))
+    }
+
+    /// Section 9.5.
+    MPI_Remove_error_code (errorcode: c_int) {
+        tables().change_codes(|codes| codes.remove_code(errorcode))
+    }
+
+    /// Section 9.5.
+    MPI_Remove_error_string (errorcode: c_int) {
+        tables().change_codes(|codes| codes.remove_text(errorcode))
+    }
+}

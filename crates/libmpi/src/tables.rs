@@ -1,0 +1,83 @@
+//! What belongs to the process and not to the instance: info objects, error codes, error handlers, allocated memory.
+//!
+//! The functions on the first three may be called before `MPI_Init` and after `MPI_Finalize` (MPI 5.0, section 11.4.1), when
+//! there is no instance. This lock is taken last: whoever holds it takes no other, and calls nothing of the user's.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use postrider_abi::{MPI_ERR_ERRHANDLER, MPI_ERR_INFO, MPI_ERR_LASTCODE};
+use postrider_engine::environment::{ErrorCodes, ErrorHandler, Handler};
+use postrider_engine::error::Result;
+use postrider_engine::info::Info;
+use postrider_engine::objects::Table;
+use postrider_os::memory::OwnedMemory;
+
+/// The tables.
+#[derive(Debug)]
+pub struct Tables {
+    /// Info objects, by key.
+    pub infos: Table<Info>,
+    /// Error handlers of users, by key.
+    pub error_handlers: Table<ErrorHandler>,
+    /// Error classes and codes of users.
+    pub error_codes: ErrorCodes,
+    /// What `MPI_Alloc_mem` gave out, by address.
+    pub allocated: BTreeMap<usize, OwnedMemory>,
+}
+
+static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(|| {
+    Mutex::new(Tables {
+        infos: Table::new(MPI_ERR_INFO, "info object"),
+        error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
+        error_codes: ErrorCodes::default(),
+        allocated: BTreeMap::new(),
+    })
+});
+
+/// The attribute `MPI_LASTUSEDCODE`: programs keep its address.
+pub static LAST_USED_CODE: AtomicI32 = AtomicI32::new(MPI_ERR_LASTCODE);
+
+/// The tables, locked.
+pub fn tables() -> MutexGuard<'static, Tables> {
+    TABLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Tables {
+    /// Changes the error codes, and lets `MPI_LASTUSEDCODE` follow.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn change_codes<T>(&mut self, change: impl FnOnce(&mut ErrorCodes) -> Result<T>) -> Result<T> {
+        let result = change(&mut self.error_codes);
+        LAST_USED_CODE.store(self.error_codes.last_used(), Ordering::Relaxed);
+        result
+    }
+
+    /// One more object, or the user, has the error handler.
+    ///
+    /// # Errors
+    /// When there is no such error handler.
+    pub fn retain(&mut self, handler: Handler) -> Result<()> {
+        if let Handler::User(key) = handler {
+            self.error_handlers.get_mut(key)?.uses += 1;
+        }
+        Ok(())
+    }
+
+    /// One object less, or no more the user, has the error handler.
+    ///
+    /// # Errors
+    /// When there is no such error handler.
+    pub fn release(&mut self, handler: Handler) -> Result<()> {
+        if let Handler::User(key) = handler {
+            let found = self.error_handlers.get_mut(key)?;
+            found.uses -= 1;
+            if found.uses == 0 {
+                self.error_handlers.remove(key)?;
+            }
+        }
+        Ok(())
+    }
+}
