@@ -105,6 +105,10 @@ impl Rank<'_> {
         (status, pending.memory.as_slice()[..bytes].to_vec())
     }
 
+    pub fn is_complete(&self, pending: &Pending) -> bool {
+        self.state(|state| state.is_complete(pending.key.expect("an operation under way")))
+    }
+
     pub fn cancel(&self, pending: &Pending) {
         self.state(|state| state.cancel(pending.key.expect("an operation under way")));
     }
@@ -199,7 +203,7 @@ pub fn run(way: Way, ranks: u32, program: &(impl Fn(Rank<'_>) + Sync)) {
 
 /// The life of one process.
 fn live(instance: &Instance, rank: i32, ranks: i32, program: &impl Fn(Rank<'_>)) {
-    let meeting = instance.duplicate(State::WORLD).expect("everybody duplicates the world");
+    let meeting = instance.split(State::WORLD, Some(0), 0).unwrap().expect("everybody has the same colour");
     let rank = Rank { instance, rank, ranks, meeting };
     program(rank);
     rank.meet();
