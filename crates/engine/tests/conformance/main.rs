@@ -7,4 +7,5 @@
 mod completion;
 mod order;
 mod protocols;
+mod simulation;
 mod worlds;
