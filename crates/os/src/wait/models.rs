@@ -39,9 +39,15 @@ impl Shared {
     }
 }
 
+fn model(check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
 #[test]
 fn loom_a_sleeper_is_woken() {
-    loom::model(|| {
+    model(|| {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         let ringer = thread::spawn(move || theirs.bring(0));
@@ -52,7 +58,7 @@ fn loom_a_sleeper_is_woken() {
 
 #[test]
 fn loom_a_sleeper_is_woken_again_after_it_has_looked() {
-    loom::model(|| {
+    model(|| {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         let ringer = thread::spawn(move || {
@@ -67,9 +73,7 @@ fn loom_a_sleeper_is_woken_again_after_it_has_looked() {
 
 #[test]
 fn loom_several_ring_and_none_is_missed() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(|| {
+    model(|| {
         let shared = Arc::new(Shared::default());
         let ringers: Vec<_> = (0..2)
             .map(|which| {
