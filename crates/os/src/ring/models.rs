@@ -109,20 +109,22 @@ fn loom_a_packet_that_does_not_fit_before_the_end_begins_anew() {
 
 #[test]
 fn loom_cells_are_used_again_only_when_they_have_been_read() {
+    // The last packet covers a cell of the second, which only the latest `head` gives back.
+    const CELLS: [usize; 6] = [1, 2, 2, 2, 1, 2];
     model(3, || {
         let (mut producer, mut consumer) = pair(8);
-        for number in 0..3 {
-            assert!(push(&mut producer, number, 2));
+        for number in 0..4 {
+            assert!(push(&mut producer, number, CELLS[number as usize]));
         }
         let sender = thread::spawn(move || {
-            for number in 3..5 {
-                while !push(&mut producer, number, 2) {
+            for number in 4..6 {
+                while !push(&mut producer, number, CELLS[number as usize]) {
                     thread::yield_now();
                 }
             }
         });
-        for number in 0..5 {
-            while take(&mut consumer, number, 2).is_none() {
+        for number in 0..6 {
+            while take(&mut consumer, number, CELLS[number as usize]).is_none() {
                 thread::yield_now();
             }
         }
