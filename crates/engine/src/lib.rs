@@ -124,6 +124,19 @@ impl State {
     /// `MPI_COMM_SELF`.
     pub const SELF: Key = Key(1);
 
+    /// Operations and messages that are not at their end: requests, matched and unmatched messages, posted receives and
+    /// packets that wait for room. None once everything has been received and completed.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.requests.len() + self.messages.len() + self.matching.waiting() + self.backlog
+    }
+
+    /// The longest message that travels with its envelope, without being announced.
+    #[must_use]
+    pub fn eager_bytes_max(&self) -> u64 {
+        self.transport.limits().eager_bytes_max
+    }
+
     fn new(world: &mut World) -> Self {
         let mut nothing = OwnedMemory::new(1);
         let mut communicators = Table::new(MPI_ERR_COMM, "communicator");

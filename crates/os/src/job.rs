@@ -16,12 +16,11 @@
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
 //! MPI call, however the rank died.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
 use crate::error::Result;
 use crate::process::Watched;
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::wait::Doorbell;
 
 /// Environment variable: `<launcher pid>:<descriptor>` of the job segment.
@@ -32,6 +31,8 @@ pub const ENV_RANK: &str = "POSTRIDER_RANK";
 pub const ENV_DIRECTORY: &str = "POSTRIDER_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
+/// Environment variable: with `0`, long messages are never read directly from the sender's memory.
+pub const ENV_SINGLE_COPY: &str = "POSTRIDER_SINGLE_COPY";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
 const VERSION: u32 = 1;

@@ -6,12 +6,14 @@ pub mod clock;
 pub mod error;
 pub mod file;
 pub mod gate;
+#[cfg(not(loom))]
 pub mod job;
 pub mod launch;
 pub mod long_double;
 pub mod memory;
 pub mod process;
 pub mod ring;
+#[cfg(not(loom))]
 pub mod shared_memory;
 pub mod sync;
 pub mod wait;

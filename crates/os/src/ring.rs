@@ -22,12 +22,14 @@
 //!
 //! A packet may take at most a quarter of the ring, so an empty ring always has room, wherever its head is.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+#[cfg_attr(not(loom), path = "ring/mapped.rs")]
+#[cfg_attr(loom, path = "ring/model.rs")]
+mod cells;
 
-use crate::memory::UserMemory;
-use crate::shared_memory::Segment;
+use crate::sync::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::full_fence;
+pub use cells::Body;
+use cells::Cells;
 
 /// Bytes in front of the cells: the line of `head` and `starved`, and a spare line that keeps the prefetcher off it.
 pub const RING_HEADER_BYTES: usize = 128;
@@ -37,55 +39,13 @@ const WORD: usize = 8;
 const FILLED: u64 = 1 << 31;
 const SKIP: u64 = FILLED | 0x7fff_ffff;
 
-/// The cells of one ring and the consumer's published words, as both ends see them.
-#[derive(Debug)]
-struct Cells {
-    head: &'static AtomicU64,
-    starved: &'static AtomicU32,
-    base: usize,
-    cells: u64,
-}
-
-impl Cells {
-    fn new(segment: &Segment, offset: usize, bytes: usize) -> Self {
-        assert!(bytes.is_power_of_two() && bytes >= 16 * CELL, "a ring of {bytes} bytes");
-        let base = segment.place(offset + RING_HEADER_BYTES, bytes).address();
-        assert!(base.is_multiple_of(CELL), "cells must be cache lines");
-        // SAFETY: inside the segment, which the owner of the ring's ends keeps mapped for as long as they live
-        // (`Job` outlives the transport); both words are only ever touched as atomics.
-        let (head, starved) = unsafe {
-            let head = &*std::ptr::from_ref(segment.word64(offset));
-            (head, &*std::ptr::from_ref(segment.word32(offset + 8)))
-        };
-        Self { head, starved, base, cells: (bytes / CELL) as u64 }
-    }
-
-    #[inline]
-    fn at(&self, position: u64) -> usize {
-        self.base + (position & (self.cells - 1)) as usize * CELL
-    }
-
-    #[inline]
-    fn word(&self, position: u64) -> &AtomicU64 {
-        // SAFETY: `at` stays inside the cells, aligned to 64; the first word of a cell is only touched as an atomic
-        // between the two ends' hand-overs, and as body bytes only by the end that owns the cell.
-        unsafe { &*(self.at(position) as *const AtomicU64) }
-    }
-
-    #[inline]
-    fn body(&self, position: u64) -> UserMemory {
-        // SAFETY: the body of a cell that this end owns; its length is kept inside the cells by the callers.
-        unsafe { UserMemory::new(self.at(position) + WORD) }
-    }
-
-    fn body_bytes_max(&self) -> usize {
-        self.cells as usize * CELL / 4 - WORD
-    }
-}
-
 #[inline]
 fn cells_of(body_bytes: usize) -> u64 {
     (body_bytes + WORD).div_ceil(CELL) as u64
+}
+
+fn body_bytes_max(cells: u64) -> usize {
+    cells as usize * CELL / 4 - WORD
 }
 
 /// The sending end.
@@ -102,29 +62,28 @@ pub struct Producer {
 const CLEAR_AHEAD: u64 = 4;
 
 impl Producer {
-    pub(crate) fn new(segment: &Segment, offset: usize, bytes: usize) -> Self {
-        let cells = Cells::new(segment, offset, bytes);
-        let cleared = cells.cells;
+    fn over(cells: Cells) -> Self {
+        let cleared = cells.count();
         Self { cells, tail: 0, head: 0, cleared }
     }
 
     /// The longest body that one packet can have.
     #[must_use]
     pub fn body_bytes_max(&self) -> usize {
-        self.cells.body_bytes_max()
+        body_bytes_max(self.cells.count())
     }
 
     /// Puts one packet in the ring: `fill` writes its `body_bytes` bytes. False when there is no room; then the producer's
     /// doorbell will ring once there may be.
     #[inline]
-    pub fn push(&mut self, meta: u32, body_bytes: usize, fill: impl FnOnce(UserMemory)) -> bool {
+    pub fn push(&mut self, meta: u32, body_bytes: usize, fill: impl FnOnce(Body)) -> bool {
         debug_assert!(body_bytes <= self.body_bytes_max());
         let needed = cells_of(body_bytes);
-        let until_end = self.cells.cells - (self.tail & (self.cells.cells - 1));
+        let until_end = self.cells.count() - (self.tail & (self.cells.count() - 1));
         let skipped = if needed > until_end { until_end } else { 0 };
         // One cell more than the packet takes: the cleared word behind it.
         let taken = skipped + needed + 1;
-        if self.tail + taken - self.head > self.cells.cells && !self.make_room(taken) {
+        if self.tail + taken - self.head > self.cells.count() && !self.make_room(taken) {
             return false;
         }
         if skipped > 0 {
@@ -141,7 +100,7 @@ impl Producer {
         let word = u64::from(meta) << 32 | FILLED | body_bytes as u64;
         self.cells.word(self.tail).store(word, Release);
         self.tail = end;
-        let ahead = (end + CLEAR_AHEAD).min(self.head + self.cells.cells);
+        let ahead = (end + CLEAR_AHEAD).min(self.head + self.cells.count());
         while self.cleared < ahead {
             self.clear(self.cleared);
         }
@@ -156,16 +115,16 @@ impl Producer {
 
     #[cold]
     fn make_room(&mut self, needed: u64) -> bool {
-        self.head = self.cells.head.load(Acquire);
-        if self.tail + needed - self.head <= self.cells.cells {
+        self.head = self.cells.head().load(Acquire);
+        if self.tail + needed - self.head <= self.cells.count() {
             return true;
         }
-        self.cells.starved.store(1, SeqCst);
+        self.cells.starved().store(1, SeqCst);
         full_fence();
-        self.head = self.cells.head.load(Acquire);
-        let room = self.tail + needed - self.head <= self.cells.cells;
+        self.head = self.cells.head().load(Acquire);
+        let room = self.tail + needed - self.head <= self.cells.count();
         if room {
-            self.cells.starved.store(0, Relaxed);
+            self.cells.starved().store(0, Relaxed);
         }
         room
     }
@@ -185,14 +144,14 @@ pub struct Packet {
     /// What the producer's caller put beside the length.
     pub meta: u32,
     /// Where the body is; valid until the packet is released.
-    pub body: UserMemory,
+    pub body: Body,
     /// Length of the body in bytes.
     pub body_bytes: usize,
 }
 
 impl Consumer {
-    pub(crate) fn new(segment: &Segment, offset: usize, bytes: usize) -> Self {
-        Self { cells: Cells::new(segment, offset, bytes), head: 0, published: 0 }
+    fn over(cells: Cells) -> Self {
+        Self { cells, head: 0, published: 0 }
     }
 
     /// The oldest packet, which stays in the ring.
@@ -203,14 +162,14 @@ impl Consumer {
             return None;
         }
         if word == SKIP {
-            self.head = (self.head | (self.cells.cells - 1)) + 1;
+            self.head = (self.head | (self.cells.count() - 1)) + 1;
             word = self.cells.word(self.head).load(Acquire);
             if word == 0 {
                 return None;
             }
         }
         // A length that the cells cannot hold would mean a peer that overwrote our memory: never read beyond.
-        let body_bytes = ((word & (FILLED - 1)) as usize).min(self.cells.body_bytes_max());
+        let body_bytes = ((word & (FILLED - 1)) as usize).min(body_bytes_max(self.cells.count()));
         Some(Packet { meta: (word >> 32) as u32, body: self.cells.body(self.head), body_bytes })
     }
 
@@ -218,80 +177,19 @@ impl Consumer {
     #[inline]
     pub fn release(&mut self, packet: Packet) -> bool {
         self.head += cells_of(packet.body_bytes);
-        self.head - self.published >= self.cells.cells / 8 && self.publish()
+        self.head - self.published >= self.cells.count() / 8 && self.publish()
     }
 
     #[cold]
     fn publish(&mut self) -> bool {
         self.published = self.head;
-        self.cells.head.store(self.head, Release);
+        self.cells.head().store(self.head, Release);
         full_fence();
-        self.cells.starved.load(Relaxed) != 0 && self.cells.starved.swap(0, SeqCst) != 0
+        self.cells.starved().load(Relaxed) != 0 && self.cells.starved().swap(0, SeqCst) != 0
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn pair(bytes: usize) -> (Segment, Producer, Consumer) {
-        let segment = Segment::create(RING_HEADER_BYTES + bytes).unwrap();
-        let (producer, consumer) = (Producer::new(&segment, 0, bytes), Consumer::new(&segment, 0, bytes));
-        (segment, producer, consumer)
-    }
-
-    fn take(consumer: &mut Consumer) -> Option<(u32, Vec<u8>)> {
-        let packet = consumer.peek()?;
-        let mut body = vec![0; packet.body_bytes];
-        packet.body.read(&mut body);
-        consumer.release(packet);
-        Some((packet.meta, body))
-    }
-
-    proptest! {
-        #[test]
-        fn packets_come_out_as_they_went_in(actions in prop::collection::vec((any::<bool>(), 0usize..248), 1..400)) {
-            let (_segment, mut producer, mut consumer) = pair(1024);
-            let mut expected = std::collections::VecDeque::new();
-            for (number, (push, bytes)) in actions.into_iter().enumerate() {
-                // Bytes of all ones: taken for a word, they would be a packet.
-                let body = vec![0xff; bytes];
-                if push && producer.push(number as u32, bytes, |place| place.write(&body)) {
-                    expected.push_back((number as u32, body));
-                } else {
-                    prop_assert_eq!(take(&mut consumer), expected.pop_front());
-                }
-            }
-            while let Some(packet) = expected.pop_front() {
-                prop_assert_eq!(take(&mut consumer), Some(packet));
-            }
-            prop_assert_eq!(take(&mut consumer), None);
-            prop_assert!(producer.push(0, 248, |_| ()), "an empty ring has room for the longest packet");
-        }
-    }
-
-    #[test]
-    fn two_threads_stream_in_order() {
-        let (_segment, mut producer, mut consumer) = pair(4096);
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                for number in 0..20_000_u32 {
-                    let body = vec![number as u8; number as usize % 1000];
-                    while !producer.push(number, body.len(), |place| place.write(&body)) {
-                        std::thread::yield_now();
-                    }
-                }
-            });
-            for number in 0..20_000_u32 {
-                let packet = loop {
-                    match take(&mut consumer) {
-                        Some(packet) => break packet,
-                        None => std::thread::yield_now(),
-                    }
-                };
-                assert_eq!(packet, (number, vec![number as u8; number as usize % 1000]));
-            }
-        });
-    }
-}
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -8,10 +8,10 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::error::{Error, Result};
 use crate::memory::UserMemory;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// A mapped shared segment. Unmapped when dropped.
 #[derive(Debug)]

@@ -12,11 +12,10 @@
 //! `asleep` makes the first of several messages pay for the wake-up and the others nothing. So a message to a rank
 //! that is awake costs a fence and a load, no system call.
 
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
-use crate::sync::full_fence;
+use crate::sync::Ordering::{Relaxed, SeqCst};
+use crate::sync::{AtomicU32, full_fence, futex_wait, futex_wake_all};
 
 /// What wakes one process; see the module's head.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +56,8 @@ impl<'a> Doorbell<'a> {
     #[must_use]
     pub fn prepare(&self) -> Ticket {
         let ticket = Ticket(self.word.load(SeqCst));
-        self.asleep.store(1, SeqCst);
+        // A swap, which costs the same as a store of this order: it stands in one line with the swaps of those who ring.
+        self.asleep.swap(1, SeqCst);
         full_fence();
         ticket
     }
@@ -85,17 +85,5 @@ impl OwnBell {
     }
 }
 
-fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
-    let time = limit.map(|limit| libc::timespec {
-        tv_sec: limit.as_secs() as libc::time_t,
-        tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
-    });
-    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the word is alive for the call; a wrong value or an interruption only wakes us early.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, time) };
-}
-
-fn futex_wake_all(word: &AtomicU32) {
-    // SAFETY: the word is alive for the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
-}
+#[cfg(all(test, loom))]
+mod models;

@@ -145,6 +145,12 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
         self.contexts.values_mut().any(|queues| take_first(&mut queues.unexpected, |(_, m)| is(m)).is_some())
     }
 
+    /// How many receives and messages wait for one another.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.contexts.values().map(|queues| queues.posted.len() + queues.unexpected.len()).sum()
+    }
+
     /// Forgets a context that nobody uses any more, unless something is still in its queues.
     pub fn forget(&mut self, context: u64) {
         if self.is_idle(context) {

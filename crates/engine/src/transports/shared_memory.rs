@@ -54,6 +54,11 @@ impl SharedMemory {
         }
     }
 
+    /// From now on, long messages travel in pieces.
+    pub fn forbid_single_copy(&mut self) {
+        self.single_copy = false;
+    }
+
     pub(super) fn limits(&self) -> Limits {
         Limits {
             eager_bytes_max: self.eager_bytes_max as u64,
