@@ -17,7 +17,7 @@ pub fn violations(sources: &[Source]) -> Vec<String> {
     violations
 }
 
-/// Whether a Rust file below a `src` is neither the root of a crate nor a module of its parent.
+/// Whether a Rust file below a `src` is neither the root of a crate nor a module of its parent, which may name its path.
 fn is_dead(path: &str, texts: &BTreeMap<&str, &str>) -> bool {
     let Some((folder, file)) = path.rsplit_once('/') else { return false };
     let Some(stem) = file.strip_suffix(".rs") else { return false };
@@ -32,8 +32,12 @@ fn is_dead(path: &str, texts: &BTreeMap<&str, &str>) -> bool {
         format!("{folder}/lib.rs"),
         format!("{folder}/main.rs"),
     ];
+    let attribute = format!("/{file}\"");
     let declares = |text: &&str| {
         let declaration = format!("mod {module};");
+        if text.lines().any(|line| line.contains("path = ") && line.contains(&attribute)) {
+            return true;
+        }
         text.lines()
             .any(|line| line.trim_start().ends_with(&declaration) && !line.trim_start().starts_with("//"))
     };

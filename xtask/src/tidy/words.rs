@@ -72,9 +72,9 @@ pub fn violations(sources: &[Source]) -> Vec<String> {
     violations
 }
 
-/// Letters of English, and Greek ones of formulas and units.
+/// Letters of English with its French guests, and Greek ones of formulas and units.
 fn is_technical(letter: char) -> bool {
-    letter.is_ascii() || matches!(letter, 'µ' | 'α'..='ω' | 'Α'..='Ω')
+    letter.is_ascii() || matches!(letter, 'ç' | 'é' | 'ï' | 'µ' | 'α'..='ω' | 'Α'..='Ω')
 }
 
 /// Whether a line has a word that is not part of a longer one.
