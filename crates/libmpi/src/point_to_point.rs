@@ -12,6 +12,7 @@ use postrider_engine::point_to_point::{
 use crate::instance;
 use crate::parse::{self, In, Memory, Out, StatusOut};
 
+#[inline]
 fn send(
     data: (Memory, i64, MPI_Datatype),
     dest: c_int,
@@ -19,6 +20,12 @@ fn send(
     comm: MPI_Comm,
     mode: Mode,
 ) -> Result<()> {
+    if matches!(mode, Mode::Standard | Mode::Ready)
+        && let Some(short) = parse::short(data, dest, tag, comm)
+        && instance().send_short(&short)
+    {
+        return Ok(());
+    }
     instance()
         .blocking(|state| {
             let message = parse::message(state, data, dest, tag, comm)?;
