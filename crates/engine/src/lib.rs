@@ -96,6 +96,8 @@ pub struct State {
     pub operations: Table<Operation>,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
+    /// Looks that the message announced last is worth, until one is fetched.
+    patience: u32,
     /// How many operations have ended.
     completions: u64,
     /// Threads of this process that sleep.
@@ -160,6 +162,7 @@ impl State {
             predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
             caching: communicators::Caching::default(),
+            patience: 0,
             completions: 0,
             sleepers: 0,
             next_context: 2,

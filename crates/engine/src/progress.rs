@@ -17,6 +17,11 @@ use crate::{Instance, State, deadlock};
 const SPINS: u32 = 400;
 /// The first looks follow one another at once: an answer that is on its way is not kept waiting.
 const SPINS_AT_ONCE: u32 = 64;
+/// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
+/// may be done, since waking up would cost more than what is left of it.
+pub(crate) const BYTES_PER_LOOK: u64 = 64;
+/// The most looks that announced messages are worth: about a millisecond.
+pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
@@ -69,7 +74,8 @@ impl Instance {
             return result;
         }
         loop {
-            for spin in 0..self.looks() {
+            let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
+            for spin in 0..self.looks() + patience {
                 state.progress()?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);

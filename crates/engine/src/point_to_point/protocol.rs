@@ -20,6 +20,7 @@ use crate::State;
 use crate::communicators::Route;
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::progress::{BYTES_PER_LOOK, PATIENCE_MAX};
 use crate::transports::file::MessageFile;
 use crate::transports::wire::{Header, Kind};
 use crate::transports::{Body, Incoming};
@@ -152,6 +153,7 @@ impl State {
         };
         let address = if self.transport.limits().single_copy { memory.address() as u64 } else { 0 };
         let request = self.insert_send(route, memory, buffer.bytes(), packed);
+        self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
         let words = [u64::from(request.0), buffer.bytes(), address];
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
         Ok(request)
@@ -358,6 +360,7 @@ impl State {
             Kind::Piece => self.take_piece(key_of(first), second, &body),
             Kind::Fetched | Kind::Matched => {
                 self.sending(key_of(first), peer)?;
+                self.patience = 0;
                 self.finish(key_of(first), Completion::good(Status::EMPTY));
                 Ok(())
             }
