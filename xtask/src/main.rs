@@ -7,6 +7,7 @@ mod environment;
 mod exports;
 mod install;
 mod link;
+mod mpi4py;
 mod setup;
 mod test;
 mod workspace;
@@ -26,6 +27,7 @@ enum Command {
     Bench(bench::Arguments),
     Build(build::Arguments),
     Install(install::Arguments),
+    Mpi4py(mpi4py::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
 }
@@ -35,6 +37,7 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
+        Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
     }
