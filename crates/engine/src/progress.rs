@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use postrider_os::gate::GateGuard;
-use postrider_os::process::relax;
+use postrider_os::process::{self, relax};
 
 use crate::error::Result;
 use crate::transports::{Ticket, Waiter};
@@ -15,6 +15,8 @@ use crate::{Instance, State, deadlock};
 
 /// Looks before sleeping, with a core for each rank; measured: some microseconds.
 const SPINS: u32 = 400;
+/// The first looks follow one another at once: an answer that is on its way is not kept waiting.
+const SPINS_AT_ONCE: u32 = 64;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
@@ -68,7 +70,7 @@ impl Instance {
         }
         loop {
             let spins = if self.facts.crowded || !self.spins() { 1 } else { SPINS };
-            for _ in 0..spins {
+            for spin in 0..spins {
                 state.progress()?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
@@ -78,7 +80,7 @@ impl Instance {
                     drop(state);
                     relax();
                     state = self.lock();
-                } else {
+                } else if spin >= SPINS_AT_ONCE {
                     relax();
                 }
             }
@@ -86,6 +88,14 @@ impl Instance {
                 Slept::Ready(result) => return result,
                 Slept::Woken(state) => state,
             };
+        }
+    }
+
+    /// What a call does that has found nothing and returns, as `MPI_Test`: where ranks share cores, the program that
+    /// calls it again and again lets the others run.
+    pub fn pause(&self) {
+        if self.facts.crowded {
+            process::give_way();
         }
     }
 

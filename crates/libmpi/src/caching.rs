@@ -15,7 +15,7 @@ use postrider_engine::point_to_point::TAG_MAX;
 
 use crate::parse::{self, Memory, Out};
 use crate::tables::LAST_USED_CODE;
-use crate::{callbacks, instance};
+use crate::{callbacks, datatypes, instance};
 
 /// An object that can have attributes.
 #[derive(Clone, Copy, Debug)]
@@ -47,22 +47,7 @@ impl Owner {
             Self::Communicator(handle) => {
                 Ok(&mut state.communicators.get_mut(parse::communicator(handle)?)?.attributes)
             }
-            Self::Datatype(handle) => {
-                let datatype = parse::datatype(state, handle)?.clone();
-                match parse::key_of(handle.0) {
-                    Some(key) => Ok(&mut state.datatypes.get_mut(key)?.attributes),
-                    None => {
-                        let object = state.predefined_datatypes.entry(handle.0).or_insert_with(|| {
-                            postrider_engine::DatatypeObject {
-                                datatype,
-                                name: String::new(),
-                                attributes: Attributes::default(),
-                            }
-                        });
-                        Ok(&mut object.attributes)
-                    }
-                }
-            }
+            Self::Datatype(handle) => Ok(&mut datatypes::object(state, handle)?.attributes),
         }
     }
 }

@@ -206,8 +206,9 @@ mpi! {
             state.look_for_message(key, source, tag)
         })?;
         flag.set(c_int::from(found.is_some()))?;
-        if let Some(found) = found {
-            status.set(&found);
+        match found {
+            Some(found) => status.set(&found),
+            None => instance().pause(),
         }
         Ok(())
     }
@@ -234,7 +235,10 @@ mpi! {
             state.take_message(key, source, tag)
         })?;
         flag.set(c_int::from(found.is_some()))?;
-        let Some((taken, found)) = found else { return Ok(()) };
+        let Some((taken, found)) = found else {
+            instance().pause();
+            return Ok(());
+        };
         status.set(&found);
         message.set(message_handle(taken))
     }
@@ -440,8 +444,9 @@ mpi! {
             state.progress()?;
             state.peek_status(key)
         })?;
-        if let Some(found) = found {
-            status.set(&found);
+        match found {
+            Some(found) => status.set(&found),
+            None => instance().pause(),
         }
         flag.set(c_int::from(found.is_some()))
     }

@@ -20,7 +20,7 @@ use crate::errors::{self, Object};
 
 /// Reports that the function of this name is not there yet.
 fn unsupported(name: &'static str) -> c_int {
-    let detail = "this function is not implemented yet; see docs/FUNCTIONS.md";
+    let detail = "this function is not part of this version of Postrider yet";
     let refuse = || Err(Error::new(MPI_ERR_UNSUPPORTED_OPERATION, detail));
     errors::call(CallName::new(name), name, Object::default(), refuse)
 }

@@ -229,9 +229,7 @@ impl Slot<'_> {
     /// Says that the rank has entered the call `name`.
     #[inline]
     pub fn enter(&self, name: CallName) {
-        for (i, word) in name.0.into_iter().enumerate() {
-            self.segment.word64(self.base + 32 + 8 * i).store(word, Relaxed);
-        }
+        self.segment.place(self.base + 32, 8 * NAME_WORDS).store(name.0);
     }
 
     /// Says that the rank is in the user's code again.

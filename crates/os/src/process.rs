@@ -105,6 +105,11 @@ pub fn exit_now(code: i32) -> ! {
     }
 }
 
+/// Lets another thread have this core, if one is waiting for it.
+pub fn give_way() {
+    std::thread::yield_now();
+}
+
 /// Tells the CPU that this is a short spin.
 #[inline]
 pub fn relax() {

@@ -204,6 +204,12 @@ impl Operands {
         }
         if receives {
             check_memory(self.receive, bytes, self.datatype.true_lb())?;
+            if bytes > 0 && self.send == Some(self.receive) {
+                return Err(Error::new(
+                    MPI_ERR_BUFFER,
+                    "send and receive buffer are the same; use MPI_IN_PLACE",
+                ));
+            }
         }
         Ok(())
     }

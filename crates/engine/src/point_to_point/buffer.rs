@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use crate::datatypes::{Datatype, pack_range, unpack_range};
+use crate::datatypes::{Datatype, pack_to, unpack_from};
 use crate::error::Result;
 use crate::transports::Body;
 
@@ -21,7 +21,7 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn new(memory: UserMemory, count: i64, datatype: &Arc<Datatype>) -> Self {
-        let bytes = (datatype.size() * count) as u64;
+        let bytes = datatype.size().saturating_mul(count) as u64;
         if datatype.is_dense_for(count) {
             Self { memory: memory.offset(datatype.true_lb()), bytes, typed: None }
         } else {
@@ -52,12 +52,12 @@ impl Buffer {
     /// The data in one piece of memory of our own.
     #[must_use]
     pub fn pack(&self) -> OwnedMemory {
-        let mut packed = OwnedMemory::new(self.bytes as usize);
+        let bytes = self.bytes as usize;
+        let mut packed = OwnedMemory::new(bytes);
+        let place = UserMemory::of(&mut packed);
         match &self.typed {
-            None => self.memory.copy_to(UserMemory::of(&mut packed), self.bytes as usize),
-            Some((datatype, count)) => {
-                pack_range(datatype, *count, self.memory, 0, packed.as_mut_slice());
-            }
+            None => self.memory.copy_to(place, bytes),
+            Some((datatype, count)) => pack_to(datatype, *count, self.memory, 0, place, bytes),
         }
         packed
     }
@@ -67,11 +67,7 @@ impl Buffer {
     pub fn fill(&self, offset: u64, from: UserMemory, bytes: usize) {
         match &self.typed {
             None => from.copy_to(self.memory.offset(offset as i64), bytes),
-            Some((datatype, count)) => {
-                let mut packed = vec![0; bytes];
-                from.read(&mut packed);
-                unpack_range(datatype, *count, self.memory, offset, &packed);
-            }
+            Some((datatype, count)) => unpack_from(datatype, *count, self.memory, offset, from, bytes),
         }
     }
 

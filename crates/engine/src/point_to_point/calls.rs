@@ -199,7 +199,7 @@ impl State {
         let communicator = receive.communicator;
         let receive = self.irecv(receive)?;
         let send = self.isend(send, Mode::Standard)?;
-        Ok(self.insert_request(communicator, Work::Both { receive, send, _memory: memory }))
+        Ok(self.insert_request(communicator, Work::Both { receive, send, memory }))
     }
 
     /// Makes a persistent request (section 3.9). Arguments are checked now.

@@ -189,7 +189,16 @@ impl State {
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
             Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
-            Work::Send(_) | Work::Receive(_) | Work::Both { .. } => request.orphan = true,
+            Work::Send(_) | Work::Receive(_) => request.orphan = true,
+            Work::Both { receive, send, memory } => {
+                let (receive, send, memory) = (*receive, *send, memory.take());
+                self.requests.remove(key)?;
+                if let Work::Send(sending) = &mut self.requests.get_mut(send)?.work {
+                    sending.packed = sending.packed.take().or(memory);
+                }
+                self.free_request(receive)?;
+                self.free_request(send)?;
+            }
             Work::Duplicate(_) => {
                 let detail =
                     "the request of a nonblocking collective operation cannot be freed (section 6.12)";
@@ -255,14 +264,18 @@ impl Instance {
     /// # Errors
     /// When a key names no request, or progress fails.
     pub fn test(&self, keys: &[Option<Key>], want: Want) -> Result<Found> {
-        self.with(|state| {
+        let found = self.with(|state| {
             let found = state.look(keys, want)?;
             if !matches!(found, Found::NotYet) {
                 return Ok(found);
             }
             state.progress()?;
             state.look(keys, want)
-        })
+        })?;
+        if matches!(found, Found::NotYet) {
+            self.pause();
+        }
+        Ok(found)
     }
 }
 

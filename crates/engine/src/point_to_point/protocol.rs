@@ -136,7 +136,7 @@ impl State {
         bytes: u64,
         packed: Option<OwnedMemory>,
     ) -> Key {
-        let sending = Sending { peer: route.peer, memory, bytes, _packed: packed, matched: false };
+        let sending = Sending { peer: route.peer, memory, bytes, packed, matched: false };
         self.insert_request(route.communicator, Work::Send(sending))
     }
 

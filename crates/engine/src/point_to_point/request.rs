@@ -81,7 +81,7 @@ pub(crate) enum Work {
     /// Messages in an attached buffer that are to be gone (`MPI_Comm_iflush_buffer`).
     Flush(Option<Key>),
     /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
-    Both { receive: Key, send: Key, _memory: Option<OwnedMemory> },
+    Both { receive: Key, send: Key, memory: Option<OwnedMemory> },
     /// A duplicate of a communicator, which can be used when this completes (`MPI_Comm_idup`).
     Duplicate(Box<Pending>),
     /// A persistent operation, which starts others.
@@ -96,7 +96,7 @@ pub(crate) struct Sending {
     pub memory: UserMemory,
     pub bytes: u64,
     /// Keeps `memory` alive when the message had to be packed.
-    pub _packed: Option<OwnedMemory>,
+    pub packed: Option<OwnedMemory>,
     /// Whether the receiver has agreed to take it: too late to cancel.
     pub matched: bool,
 }

@@ -17,6 +17,7 @@ use postrider_engine::datatypes::{CountForm, Datatype};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::{DatatypeObject, State};
 
+use crate::caching::{self, Owner};
 use crate::instance;
 use crate::parse::{self, Out, Text, TextOut};
 
@@ -46,7 +47,7 @@ fn insert(state: &mut State, object: DatatypeObject) -> MPI_Datatype {
 }
 
 /// What a handle stands for, to change its name or attributes.
-fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeObject> {
+pub fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeObject> {
     if let Some(predefined) = Datatype::predefined(handle) {
         let made = || unnamed(Arc::clone(predefined));
         return Ok(state.predefined_datatypes.entry(handle.0).or_insert_with(made));
@@ -72,16 +73,15 @@ fn name_of(state: &State, handle: MPI_Datatype) -> Result<&str> {
     }
 }
 
-/// The attributes that a duplicate gets: what the copy callbacks of the original's say.
-fn copied_attributes(original: MPI_Datatype) -> Result<Attributes> {
-    let _ = original;
-    Ok(Attributes::default())
-}
-
-/// Calls the delete callbacks of a type that is about to be freed.
-fn delete_attributes(handle: MPI_Datatype) -> Result<()> {
-    let _ = handle;
-    Ok(())
+/// Gives a duplicate the attributes that the copy callbacks of the original's say, and takes its handle back if one fails.
+fn copy_attributes(original: MPI_Datatype, copy: MPI_Datatype) -> Result<()> {
+    let copied = caching::copy_all(Owner::Datatype(original), Owner::Datatype(copy));
+    if copied.is_err()
+        && let Some(key) = parse::key_of(copy.0)
+    {
+        instance().with(|state| state.datatypes.remove(key))?;
+    }
+    copied
 }
 
 mpi! {
@@ -101,16 +101,19 @@ mpi! {
         let Some(key) = parse::key_of(handle.0).filter(|_| !predefined) else {
             return Err(Error::new(MPI_ERR_TYPE, "the datatype is predefined; it cannot be freed"));
         };
-        delete_attributes(handle)?;
+        caching::delete_all(Owner::Datatype(handle))?;
         instance().with(|state| state.datatypes.remove(key))?;
         datatype.set(MPI_DATATYPE_NULL)
     }
 
     /// Section 5.1.10.
     MPI_Type_dup (oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) {
-        let copy = instance().with(|state| Ok(Datatype::dup(parse::datatype(state, oldtype)?)))?;
-        let object = DatatypeObject { attributes: copied_attributes(oldtype)?, ..unnamed(copy) };
-        newtype.set(instance().with(|state| Ok(insert(state, object)))?)
+        let copy = instance().with(|state| {
+            let copy = Datatype::dup(parse::datatype(state, oldtype)?);
+            Ok(insert(state, unnamed(copy)))
+        })?;
+        copy_attributes(oldtype, copy)?;
+        newtype.set(copy)
     }
 
     /// Section 7.8.

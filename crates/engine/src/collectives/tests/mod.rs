@@ -1,6 +1,7 @@
 //! Every algorithm of every collective on random arguments, compared with a naive model.
 
 mod counting;
+mod instances;
 mod moving;
 mod reducing;
 mod simulator;
