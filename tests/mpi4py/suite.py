@@ -21,24 +21,69 @@ def main():
     sys.path.insert(0, tests)
     faulthandler.enable()
     faulthandler.register(signal.SIGTERM, chain=True)
-    program = __import__("main").TestProgram
+    suite = __import__("main")
+    set_up = suite.setup_unittest
+    classes = Classes()
+
+    def set_up_with_classes(options):
+        set_up(options)
+        classes.replace()
+
+    suite.setup_unittest = set_up_with_classes
     try:
-        program(module=None, testRunner=Runner(records, seconds))
+        suite.TestProgram(module=None, testRunner=Runner(records, seconds, classes))
     except SystemExit as end:
         # Failures are in the records. The exit code only says whether the rank came to its end.
         if end.code not in (0, 1):
             raise
 
 
+class Classes:
+    """While two modules of the suite are imported they create a session and open a file, and ask by NotImplementedError
+    whether they can test that; with any other error they cannot be imported. mpi4py raises it for functions that a
+    library does not have. As long as modules are imported, it is raised for those that are not supported, too.
+    """
+
+    def replace(self):
+        from mpi4py import MPI
+
+        self.real = {"Session": MPI.Session, "File": MPI.File}
+        MPI.Session = self.asking(MPI.Session, "Init")
+        MPI.File = self.asking(MPI.File, "Open")
+
+    def restore(self):
+        from mpi4py import MPI
+
+        for name, kind in self.real.items():
+            setattr(MPI, name, kind)
+
+    @staticmethod
+    def asking(kind, name):
+        from mpi4py import MPI
+
+        function = getattr(kind, name)
+
+        def call(*arguments):
+            try:
+                return function(*arguments)
+            except MPI.Exception as error:
+                if error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION:
+                    raise NotImplementedError(f"{kind.__name__}.{name}") from error
+                raise
+
+        return type(kind.__name__, (kind,), {name: staticmethod(call)})
+
+
 class Runner:
     """Runs the tests that the suite has collected; by then mpi4py has been imported, so the rank is known."""
 
-    def __init__(self, records, seconds):
-        self.records, self.seconds = records, seconds
+    def __init__(self, records, seconds, classes):
+        self.records, self.seconds, self.classes = records, seconds, classes
 
     def run(self, tests):
         from mpi4py import MPI
 
+        self.classes.restore()
         name = os.path.join(self.records, f"{MPI.COMM_WORLD.Get_rank()}.jsonl")
         with open(name, "w", buffering=1, encoding="utf-8") as file:
             result = Record(file, self.seconds)
