@@ -79,6 +79,7 @@ static void added(void)
     /* A code of the program travels through an error handler like one of the library. */
     OK(MPI_Comm_call_errhandler(MPI_COMM_SELF, code));
 
+    CHECK(MPI_Remove_error_code(code) != MPI_SUCCESS);
     OK(MPI_Remove_error_string(code));
     check_text(code, "");
     OK(MPI_Remove_error_string(class));

@@ -74,9 +74,15 @@ static void nothing_active(void)
 {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int flag = 0, index = 0, count = 9, indices[2];
-    OK(MPI_Request_get_status_any(2, requests, &index, &flag, MPI_STATUS_IGNORE));
+    MPI_Status status;
+    status.MPI_ERROR = MPI_ERR_TYPE;
+    OK(MPI_Request_get_status_any(2, requests, &index, &flag, &status));
     CHECK(flag);
     CHECK_EQ(index, MPI_UNDEFINED);
+    /* The empty status of section 3.7.3 includes the error field. */
+    CHECK_EQ(status.MPI_SOURCE, MPI_ANY_SOURCE);
+    CHECK_EQ(status.MPI_TAG, MPI_ANY_TAG);
+    CHECK_EQ(status.MPI_ERROR, MPI_SUCCESS);
     OK(MPI_Request_get_status_some(2, requests, &count, indices, MPI_STATUSES_IGNORE));
     CHECK_EQ(count, MPI_UNDEFINED);
     flag = 0;

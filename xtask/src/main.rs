@@ -9,6 +9,7 @@ mod environment;
 mod exports;
 mod install;
 mod link;
+mod mpi4py;
 mod setup;
 mod test;
 mod tidy;
@@ -32,6 +33,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     Install(install::Arguments),
+    Mpi4py(mpi4py::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
     Verify(verify::Arguments),
@@ -44,6 +46,7 @@ fn main() -> anyhow::Result<()> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
+        Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

@@ -225,19 +225,18 @@ impl ErrorCodes {
     /// Takes an added code away (`MPI_Remove_error_code`).
     ///
     /// # Errors
-    /// When it is not an added code.
+    /// When it is not an added code, or its string is left.
     pub fn remove_code(&mut self, code: i32) -> Result<()> {
         if self.own(code)?.class.is_none() {
             return Err(Error::new(MPI_ERR_ARG, format!("{code} is an error class, not a code")));
         }
-        self.remove(code);
-        Ok(())
+        self.remove(code)
     }
 
     /// Takes an added class away (`MPI_Remove_error_class`).
     ///
     /// # Errors
-    /// When it is not an added class, or codes of it are left.
+    /// When it is not an added class, or its string or codes of it are left.
     pub fn remove_class(&mut self, class: i32) -> Result<()> {
         if self.own(class)?.class.is_some() {
             return Err(Error::new(MPI_ERR_ARG, format!("{class} is an error code, not a class")));
@@ -248,14 +247,19 @@ impl ErrorCodes {
                 format!("codes of error class {class} are left; remove them first"),
             ));
         }
-        self.remove(class);
-        Ok(())
+        self.remove(class)
     }
 
-    fn remove(&mut self, code: i32) {
+    /// The standard calls it erroneous to take away what still has a string.
+    fn remove(&mut self, code: i32) -> Result<()> {
+        if !self.own(code)?.text.is_empty() {
+            let detail = format!("error code {code} still has a string; remove that first");
+            return Err(Error::new(MPI_ERR_ARG, detail));
+        }
         self.added.retain(|added| added.code != code);
         // The standard wants the last used code back when the greatest number is removed.
         self.last = self.added.iter().map(|added| added.code - MPI_ERR_LASTCODE).max().unwrap_or(0);
+        Ok(())
     }
 
     /// The class of a class or code.
@@ -293,6 +297,8 @@ mod tests {
         codes.set_text(code, "too hot").unwrap();
         assert_eq!(codes.text(code), Ok("too hot".to_owned()));
         assert!(codes.remove_class(class).is_err());
+        assert!(codes.remove_code(code).is_err());
+        codes.remove_text(code).unwrap();
         codes.remove_code(code).unwrap();
         assert_eq!(codes.last_used(), class);
         codes.remove_class(class).unwrap();

@@ -30,6 +30,7 @@ mod parse;
 mod point_to_point;
 mod statuses;
 mod tables;
+mod topologies;
 #[allow(unsafe_code)]
 mod unsupported;
 

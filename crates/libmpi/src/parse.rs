@@ -256,6 +256,11 @@ impl StatusOut {
         self.set_at(0, status, None);
     }
 
+    /// Writes the empty status, which section 3.7.3 defines together with its error field.
+    pub fn set_empty(self) {
+        self.set_at(0, &Status::EMPTY, Some(MPI_SUCCESS));
+    }
+
     /// Reads and writes the status in place.
     ///
     /// # Errors

@@ -342,7 +342,7 @@ mpi! {
     /// Section 3.7.3.
     MPI_Wait (request: Out<MPI_Request>, status: StatusOut) {
         let Some(key) = parse::request(request.get()?)? else {
-            status.set(&Status::EMPTY);
+            status.set_empty();
             return Ok(());
         };
         let outcome = instance().wait(key)?;
@@ -356,7 +356,7 @@ mpi! {
         match instance().test(&[key], Want::All)? {
             Found::NotYet => flag.set(0),
             Found::NoneActive => {
-                status.set(&Status::EMPTY);
+                status.set_empty();
                 flag.set(1)
             }
             Found::Complete(outcomes) => {
@@ -372,7 +372,7 @@ mpi! {
     MPI_Waitany (count: c_int, array_of_requests: Out<MPI_Request>, index: Out<c_int>, status: StatusOut) {
         let keys = keys_of(array_of_requests, count)?;
         let Some(outcomes) = instance().wait_for(&keys, Want::Any)? else {
-            status.set(&Status::EMPTY);
+            status.set_empty();
             return index.set(MPI_UNDEFINED);
         };
         let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
@@ -390,7 +390,7 @@ mpi! {
                 flag.set(0)
             }
             Found::NoneActive => {
-                status.set(&Status::EMPTY);
+                status.set_empty();
                 index.set(MPI_UNDEFINED)?;
                 flag.set(1)
             }
@@ -451,7 +451,7 @@ mpi! {
     /// Section 3.7.6.
     MPI_Request_get_status (request: MPI_Request, flag: Out<c_int>, status: StatusOut) {
         let Some(key) = parse::request(request)? else {
-            status.set(&Status::EMPTY);
+            status.set_empty();
             return flag.set(1);
         };
         let found = instance().with(|state| {
@@ -475,7 +475,7 @@ mpi! {
             index.set(*at as c_int)?;
             return flag.set(1);
         }
-        status.set(&Status::EMPTY);
+        status.set_empty();
         index.set(MPI_UNDEFINED)?;
         flag.set(c_int::from(active == 0))
     }
@@ -487,7 +487,7 @@ mpi! {
             return flag.set(0);
         }
         for at in 0..count as usize {
-            statuses.set_at(at, &Status::EMPTY, None);
+            statuses.set_at(at, &Status::EMPTY, Some(MPI_SUCCESS));
         }
         for (at, found) in complete {
             statuses.set_at(at, &found, None);

@@ -195,7 +195,6 @@ unsupported! {
         MPI_Neighbor_alltoallw_c
         MPI_Neighbor_alltoallw_init
         MPI_Neighbor_alltoallw_init_c
-        MPI_Topo_test
     }
 
     /// MPI Environmental Management (chapter 9).

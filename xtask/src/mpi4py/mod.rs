@@ -1,0 +1,196 @@
+//! `cargo xtask mpi4py`: mpi4py's own test suite on our library.
+//!
+//! mpi4py is in the project's Python environment, built from the source distribution; the suite comes from the same
+//! distribution, unchanged. `tests/mpi4py/suite.py` runs it on each rank and writes down what becomes of every test;
+//! `tests/mpi4py/excluded.txt` names what waits for chapters that the library does not have yet. mpi4py knows by the
+//! name of a library which of its tests to leave out there. It has no entry for ours, so nothing is left out but what a
+//! test itself finds missing; `--skips` lists that.
+
+mod excluded;
+mod records;
+
+use crate::environment::{Environment, MPI4PY_VERSION};
+use crate::test::Transport;
+use crate::workspace;
+use anyhow::{Context, Result, ensure};
+use records::Records;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+/// How much of a failed test is shown, in lines.
+const LINES_MAX: usize = 40;
+
+/// Run mpi4py's tests on the library in build/.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The rank counts.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
+    ranks: Vec<usize>,
+    /// The transports. By default shared memory with every rank count, and files with 2 and 3 ranks.
+    #[arg(long, value_delimiter = ',', value_enum)]
+    transport: Vec<Transport>,
+    /// Only these modules of the suite.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    module: Vec<String>,
+    /// List the tests that were skipped, by reason.
+    #[arg(long)]
+    skips: bool,
+    /// After how many seconds a single test counts as hanging.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    watchdog: u32,
+    /// After how many seconds a whole run is ended.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    timeout: u32,
+}
+
+/// Rank counts that run through files, too, unless transports are asked for.
+const FILE_RANKS: &[usize] = &[2, 3];
+
+/// Runs what was asked for; ends with exit code 1 if anything failed.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let environment = Environment::prepare()?;
+    let folder = workspace::target()?.join("mpi4py");
+    let tests = suite(&environment, &folder)?;
+    check_import(&environment)?;
+    let options = options(arguments, &tests)?;
+    let (mut passed, mut failed) = (0, 0);
+    for (ranks, transport) in configurations(arguments) {
+        let job = Job { ranks, transport, environment: &environment, tests: &tests, folder: &folder };
+        let (good, bad) = job.run(arguments, &options)?;
+        passed += good;
+        failed += bad;
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed > 0 {
+        // The closing line has said everything.
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+fn configurations(arguments: &Arguments) -> Vec<(usize, Transport)> {
+    let asked = |&transport: &Transport| arguments.ranks.iter().map(move |&ranks| (ranks, transport));
+    if !arguments.transport.is_empty() {
+        return arguments.transport.iter().flat_map(asked).collect();
+    }
+    let files = asked(&Transport::File).filter(|(ranks, _)| FILE_RANKS.contains(ranks));
+    asked(&Transport::SharedMemory).chain(files).collect()
+}
+
+/// The folder with the suite, from the source distribution of mpi4py.
+fn suite(environment: &Environment, folder: &Path) -> Result<PathBuf> {
+    let name = format!("mpi4py-{MPI4PY_VERSION}");
+    let sources = folder.join(&name);
+    if !sources.exists() {
+        let unpacked = folder.join("unpacked");
+        std::fs::create_dir_all(&unpacked).with_context(|| unpacked.display().to_string())?;
+        let mut pip = Command::new(environment.python());
+        pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+        pip.args(["--no-binary=mpi4py", "--dest"]).arg(folder).arg(format!("mpi4py=={MPI4PY_VERSION}"));
+        workspace::run(&mut pip)?;
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(folder.join(format!("{name}.tar.gz"))).arg("-C").arg(&unpacked);
+        workspace::run(&mut tar)?;
+        std::fs::rename(unpacked.join(&name), &sources).with_context(|| sources.display().to_string())?;
+    }
+    Ok(sources.join("test"))
+}
+
+/// `import mpi4py.MPI` finds our library with an empty environment.
+fn check_import(environment: &Environment) -> Result<()> {
+    let mut command = Command::new(environment.python());
+    command.env_clear().args(["-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]);
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let version = String::from_utf8_lossy(&output.stdout);
+    ensure!(version.starts_with("Postrider"), "mpi4py in .venv has found another library: {version}");
+    println!("mpi4py {MPI4PY_VERSION} on {}", version.trim_end());
+    Ok(())
+}
+
+/// The options of the suite's program.
+fn options(arguments: &Arguments, tests: &Path) -> Result<Vec<String>> {
+    let path = workspace::root().join("tests/mpi4py/excluded.txt");
+    let list = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut options = vec!["--quiet".to_owned(), "--no-builddir".to_owned()];
+    options.extend(excluded::options(&list, tests)?);
+    for module in &arguments.module {
+        let source = tests.join(format!("{module}.py"));
+        ensure!(source.exists(), "mpi4py's suite has no module {module}");
+        options.extend(["-i".to_owned(), excluded::module_pattern(module)]);
+    }
+    Ok(options)
+}
+
+/// One run of the suite.
+struct Job<'a> {
+    ranks: usize,
+    transport: Transport,
+    environment: &'a Environment,
+    tests: &'a Path,
+    folder: &'a Path,
+}
+
+impl Job<'_> {
+    /// Runs it, says how it was, and returns how many tests passed and failed. A run that does not come to its end is
+    /// a failure beside those of its tests.
+    fn run(&self, arguments: &Arguments, options: &[String]) -> Result<(usize, usize)> {
+        let name = format!("ranks {} {}", self.ranks, self.transport.name());
+        let folder = self.folder.join(format!("{}-{}", self.ranks, self.transport.name()));
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        }
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let start = Instant::now();
+        let log = folder.join("log");
+        let status = self.launch(arguments, options, &folder, &log)?;
+        let records = Records::read(&folder, self.ranks)?;
+        let mut failed = 0;
+        for (test, explanation) in records.failures() {
+            failed += 1;
+            println!("FAILED {test} {name}\n{}", last_lines(&explanation));
+        }
+        if !status.success() {
+            failed += 1;
+            let log = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
+            println!("FAILED {name} has not come to its end: {status}\n{}", last_lines(&log));
+        }
+        if arguments.skips {
+            for (reason, tests) in records.skips() {
+                println!("skipped, {reason}: {}", tests.join(" "));
+            }
+        }
+        let (passed, skipped) = (records.passed(), records.skipped());
+        ensure!(passed + failed > 0, "{name}: no test has run; see {}", log.display());
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{name}: {passed} passed, {failed} failed, {skipped} skipped in {seconds:.0} s");
+        Ok((passed, failed))
+    }
+
+    fn launch(
+        &self,
+        arguments: &Arguments,
+        options: &[String],
+        records: &Path,
+        log: &Path,
+    ) -> Result<ExitStatus> {
+        let output = File::create(log).with_context(|| log.display().to_string())?;
+        let mut command = Command::new(workspace::installation().join("bin/postrider"));
+        command.args(["run", "--label", "-n", &self.ranks.to_string()]);
+        command.args(["--transport", self.transport.name()]);
+        command.args(["--timeout", &arguments.timeout.to_string()]);
+        command.arg(self.environment.python()).arg(workspace::root().join("tests/mpi4py/suite.py"));
+        command.arg(self.tests).arg(records).arg(arguments.watchdog.to_string()).args(options);
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        command.status().with_context(|| format!("{} does not start", command.get_program().display()))
+    }
+}
+
+/// The end of a long text, indented: there the cause is, in a traceback as in a log.
+fn last_lines(text: &str) -> String {
+    let lines = text.lines().collect::<Vec<_>>();
+    let shown = &lines[lines.len().saturating_sub(LINES_MAX)..];
+    shown.iter().map(|line| format!("  {line}\n")).collect()
+}
