@@ -61,8 +61,7 @@ impl World {
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
-                let single_copy = std::env::var_os(job::ENV_SINGLE_COPY).is_none_or(|text| text != "0");
-                let rings = SharedMemory::new(Arc::clone(job), rank, single_copy);
+                let rings = SharedMemory::new(Arc::clone(job), rank);
                 (Transport::SharedMemory(rings), Waiter::Doorbell(Arc::clone(job), rank))
             }
             job::Transport::File => {
@@ -78,19 +77,12 @@ impl World {
         Ok(Self { facts, transport, waiter })
     }
 
-    /// The same world, in which this process reads no other's memory and lets none read its own: long messages travel in
-    /// pieces. What `POSTRIDER_SINGLE_COPY=0` asks for.
-    #[must_use]
-    pub fn without_single_copy(mut self) -> Self {
-        if let Transport::SharedMemory(rings) = &mut self.transport {
-            rings.forbid_single_copy();
-        }
-        self
-    }
-
     /// The same world with these settings.
     #[must_use]
     pub fn with(mut self, settings: Settings) -> Self {
+        if let Transport::SharedMemory(rings) = &mut self.transport {
+            rings.choose(settings.long_messages, self.facts.crowded);
+        }
         self.facts.settings = settings;
         self
     }

@@ -8,6 +8,8 @@
 //! The lock is held while the state changes, and given up while a thread sleeps and while a callback of the user runs.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod algorithm;
 pub mod bootstrap;
 pub mod collectives;
 pub mod communicators;

@@ -10,6 +10,7 @@ use crate::collectives::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
 use crate::error::{Error, Result};
+use crate::transports::shared_memory;
 
 /// One setting.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Setting {
     set: fn(&mut Settings, &str) -> bool,
 }
 
-/// Defines [`Settings`] and [`ALL`] for the algorithms of the collectives.
+/// Defines [`Settings`] and [`ALL`]: which algorithm of each family is forced.
 macro_rules! forced_algorithms {
     ($($field:ident : $family:ident = $name:literal, $meaning:literal;)+) => {
         /// The values of all settings.
@@ -40,7 +41,7 @@ macro_rules! forced_algorithms {
             $(Setting {
                 name: $name,
                 meaning: $meaning,
-                default: "chosen by the size of the communicator and of the data",
+                default: "chosen by the size of the communicator, the size of the data and the cores of the host",
                 values: || $family::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect(),
                 set: |settings, value| {
                     settings.$field = $family::Algorithm::named(value);
@@ -63,6 +64,7 @@ forced_algorithms! {
     reduce_scatter: reduce_scatter = "POSTRIDER_REDUCE_SCATTER",
         "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block.";
     scan: scan = "POSTRIDER_SCAN", "Algorithm of MPI_Scan and MPI_Exscan.";
+    long_messages: shared_memory = "POSTRIDER_LONG_MESSAGES", "How long messages travel through shared memory.";
 }
 
 impl Settings {

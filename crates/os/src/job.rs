@@ -31,8 +31,6 @@ pub const ENV_RANK: &str = "POSTRIDER_RANK";
 pub const ENV_DIRECTORY: &str = "POSTRIDER_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
-/// Environment variable: with `0`, long messages are never read directly from the sender's memory.
-pub const ENV_SINGLE_COPY: &str = "POSTRIDER_SINGLE_COPY";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
 const VERSION: u32 = 1;

@@ -5,9 +5,6 @@
 //! the families of the standard; each offers its algorithms as an enum and builds schedules for intra- and
 //! inter-communicators.
 
-#[macro_use]
-mod algorithm;
-
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;

@@ -1,8 +1,8 @@
 //! Packets through lock-free rings in the job segment, one ring per ordered pair of processes.
 //!
-//! Long messages are announced, and the receiver copies them from the sender's memory in one go where the system
-//! allows that (`process_vm_readv`): [`SharedMemory::new`] lets every process say whether it can be read by trying
-//! it on its neighbour, and [`SharedMemory::fetch`] falls back at any time. Otherwise they flow through the ring in pieces.
+//! Long messages are announced and flow through the ring in pieces, or the receiver copies them from the sender's
+//! memory in one go (`process_vm_readv`). Which is better depends on the cores, see [`SharedMemory::choose`]. Whether the
+//! system allows single copies shows when the first long message is fetched: where it does not, pieces take over silently.
 
 use std::sync::Arc;
 
@@ -14,10 +14,20 @@ use postrider_os::ring::{Consumer, Packet, Producer};
 use super::wire::{HEADER_BYTES_MAX, Header, Kind};
 use super::{Body, Incoming, Limits};
 
-/// Messages up to this size go through the ring at once; above, one copy beats two. Measured by `xtask bench`.
-const EAGER_BYTES_MAX: usize = 8 << 10;
+/// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
+const EAGER_BYTES_MAX: usize = 64 << 10;
 /// A piece that keeps both ends of the ring busy at the same time.
-const PIECE_BYTES_MAX: usize = 16 << 10;
+const PIECE_BYTES_MAX: usize = 32 << 10;
+
+algorithms! {
+    /// How long messages travel.
+    {
+        /// Through the ring, in pieces.
+        Pieces = "pieces",
+        /// From the sender's memory straight to the receiver's.
+        SingleCopy = "single-copy",
+    }
+}
 
 /// The rings of one process.
 #[derive(Debug)]
@@ -34,10 +44,11 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// The ends that belong to rank `rank`. With `single_copy`, long messages are read from the sender's memory.
+    /// The ends that belong to rank `rank`.
     #[must_use]
-    pub fn new(job: Arc<Job>, rank: u32, single_copy: bool) -> Self {
-        let ranks = job.shape().ranks;
+    pub fn new(job: Arc<Job>, rank: u32) -> Self {
+        let shape = job.shape();
+        let ranks = shape.ranks;
         let producers: Vec<_> = (0..ranks).map(|peer| job.producer(peer, rank)).collect();
         let consumers = (0..ranks).map(|peer| job.consumer(rank, peer)).collect();
         let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
@@ -50,13 +61,14 @@ impl SharedMemory {
             current: None,
             eager_bytes_max: EAGER_BYTES_MAX.min(room),
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
-            single_copy,
+            single_copy: shape.ranks > shape.cores,
         }
     }
 
-    /// From now on, long messages travel in pieces.
-    pub fn forbid_single_copy(&mut self) {
-        self.single_copy = false;
+    /// Takes the way of long messages that the user forces, or the better one: with a core for each rank two copies that
+    /// overlap on two cores beat one copy on one; where ranks share cores, one copy is less work and fewer wake-ups.
+    pub fn choose(&mut self, forced: Option<Algorithm>, crowded: bool) {
+        self.single_copy = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
     }
 
     pub(super) fn limits(&self) -> Limits {

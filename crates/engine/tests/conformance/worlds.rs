@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{Buffer, Message, Mode, Status};
-use postrider_engine::transports::Limits;
+use postrider_engine::settings::Settings;
 use postrider_engine::transports::simulated::Network;
+use postrider_engine::transports::{Limits, shared_memory};
 use postrider_engine::{Instance, State, World};
 use postrider_os::gate::Threads;
 use postrider_os::job::{Job, Shape, Transport};
@@ -246,7 +247,13 @@ fn build(way: Way, ranks: u32) -> (Ground, Vec<World>) {
                 // A rank that has not said which process it is cannot be read: the same as a refusal.
                 assert!(way == Way::SingleCopyRefused || job.slot(rank).claim());
                 let world = World::in_job(&job, rank, None, Threads::MEET).unwrap();
-                if way == Way::PiecesOnly { world.without_single_copy() } else { world }
+                let pieces = way == Way::PiecesOnly;
+                let way = if pieces {
+                    shared_memory::Algorithm::Pieces
+                } else {
+                    shared_memory::Algorithm::SingleCopy
+                };
+                world.with(Settings { long_messages: Some(way), ..Settings::default() })
             };
             (Ground::Rings, (0..ranks).map(world).collect())
         }

@@ -1,4 +1,4 @@
-//! The enum of a family's algorithms, with the names by which a setting forces one.
+//! The enum of a choice of algorithms, with the names by which a setting forces one.
 
 /// Defines `Algorithm`, its list and its names.
 macro_rules! algorithms {
