@@ -22,6 +22,9 @@ const SPINS_AT_ONCE: u32 = 64;
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
 /// The most looks that announced messages are worth: about a millisecond.
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
+/// Looks before sleeping where ranks share cores, with the core offered to the others in between: what they have to say
+/// is often said by then, and costs no wake-up.
+const CROWDED_LOOKS: u32 = 2;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
@@ -87,6 +90,8 @@ impl Instance {
                     state = self.lock();
                 } else if spin >= SPINS_AT_ONCE {
                     relax();
+                } else if self.facts.crowded && self.spins() {
+                    process::give_way();
                 }
             }
             state = match self.sleep(state, before, &mut ready)? {
@@ -106,7 +111,11 @@ impl Instance {
 
     /// How often a wait looks before it sleeps.
     pub(crate) fn looks(&self) -> u32 {
-        if self.facts.crowded || !self.spins() { 1 } else { SPINS }
+        match (self.spins(), self.facts.crowded) {
+            (true, false) => SPINS,
+            (true, true) => CROWDED_LOOKS,
+            (false, _) => 1,
+        }
     }
 
     pub(crate) fn spins(&self) -> bool {
@@ -138,8 +147,9 @@ impl Instance {
         }
         state.sleepers += 1;
         drop(state);
-        self.waiter.sleep(ticket, SLEEP_MAX);
-        self.waiter.check()?;
+        if self.waiter.sleep(ticket, SLEEP_MAX) {
+            self.waiter.check()?;
+        }
         let mut state = self.lock();
         state.sleepers -= 1;
         Ok(Slept::Woken(state))

@@ -237,8 +237,8 @@ impl Inbox {
         self.directory.remove(name)
     }
 
-    /// Sleeps until a file has come, another thread calls [`Inbox::wake`], or `limit` has passed.
-    pub fn sleep(&self, limit: Duration) {
+    /// Sleeps until a file has come, another thread calls [`Inbox::wake`], or `limit` has passed, which is what true means.
+    pub fn sleep(&self, limit: Duration) -> bool {
         let ready = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut both = [ready(&self.events), ready(&self.waking)];
         let time = libc::timespec {
@@ -246,10 +246,11 @@ impl Inbox {
             tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
         };
         // SAFETY: two descriptors, both open, and a valid time.
-        unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+        let woken = unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
         if both[1].revents != 0 {
             let _ = borrowed(self.waking.as_raw_fd()).read(&mut [0; 8]);
         }
+        woken == 0
     }
 
     /// Wakes the threads of this process that sleep here.

@@ -62,9 +62,9 @@ impl<'a> Doorbell<'a> {
         ticket
     }
 
-    /// Sleeps until somebody rings after `ticket` was drawn, or `limit` has passed. May wake without reason.
-    pub fn sleep(&self, ticket: Ticket, limit: Option<Duration>) {
-        futex_wait(self.word, ticket.0, limit);
+    /// Sleeps until somebody rings after `ticket` was drawn, or `limit` has passed, which is what true means. May wake without reason.
+    pub fn sleep(&self, ticket: Ticket, limit: Option<Duration>) -> bool {
+        futex_wait(self.word, ticket.0, limit)
     }
 
     /// Takes the announcement back, when nobody else of this process is asleep.

@@ -118,8 +118,8 @@ impl Waiter {
         }
     }
 
-    /// Sleeps until something may have come or `limit` has passed.
-    pub fn sleep(&self, ticket: Ticket, limit: Duration) {
+    /// Sleeps until something may have come or `limit` has passed, which is what true means.
+    pub fn sleep(&self, ticket: Ticket, limit: Duration) -> bool {
         match (self, ticket) {
             (Self::Alone(bell), Ticket::Futex(ticket)) => bell.doorbell().sleep(ticket, Some(limit)),
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
@@ -127,7 +127,7 @@ impl Waiter {
             }
             (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
             (Self::Simulated(bell), _) => bell.sleep(limit),
-            (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => {}
+            (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => false,
         }
     }
 

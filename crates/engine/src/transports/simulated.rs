@@ -96,10 +96,10 @@ pub struct Bell(Arc<Network>);
 
 impl Bell {
     /// Lets the others run, and looks again soon: in a simulation time passes by looking.
-    pub fn sleep(&self, limit: Duration) {
+    pub fn sleep(&self, limit: Duration) -> bool {
         let state = self.0.lock();
         let wait = self.0.changed.wait_timeout(state, limit.min(Duration::from_micros(50)));
-        drop(wait.unwrap_or_else(PoisonError::into_inner));
+        wait.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// Wakes all that sleep.

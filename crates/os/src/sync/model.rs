@@ -25,18 +25,19 @@ fn key(word: &AtomicU32) -> usize {
     std::ptr::from_ref(word) as usize
 }
 
-/// Sleeps, if `word` holds `expected`, until somebody calls [`futex_wake_all`].
-pub fn futex_wait(word: &AtomicU32, expected: u32, _limit: Option<Duration>) {
+/// Sleeps, if `word` holds `expected`, until somebody calls [`futex_wake_all`]. No limit ever passes here.
+pub fn futex_wait(word: &AtomicU32, expected: u32, _limit: Option<Duration>) -> bool {
     let times = |woken: &HashMap<usize, u64>| woken.get(&key(word)).copied().unwrap_or(0);
     let mut woken = WOKEN.lock().expect("a poisoned lock has failed its model already");
     // As in the kernel, the comparison and the falling asleep are one step for whoever wakes.
     if word.load(Ordering::SeqCst) != expected {
-        return;
+        return false;
     }
     let before = times(&woken);
     while times(&woken) == before {
         woken = CHANGED.wait(woken).expect("a poisoned lock has failed its model already");
     }
+    false
 }
 
 /// Wakes everybody who sleeps on `word`.

@@ -84,16 +84,17 @@ macro_rules! atomic {
 atomic!(AtomicU32, u32);
 atomic!(AtomicU64, u64);
 
-/// Sleeps as long as `word` holds `expected`, until somebody calls [`futex_wake_all`] or `limit` has passed. May wake without
-/// reason. The word may be shared with other processes.
-pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+/// Sleeps as long as `word` holds `expected`, until somebody calls [`futex_wake_all`] or `limit` has passed, which is what true
+/// means. May wake without reason. The word may be shared with other processes.
+pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) -> bool {
     let time = limit.map(|limit| libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the word is alive for the call; a wrong value or an interruption only wakes us early.
-    unsafe { libc::syscall(libc::SYS_futex, word.0.as_ptr(), libc::FUTEX_WAIT, expected, time) };
+    let result = unsafe { libc::syscall(libc::SYS_futex, word.0.as_ptr(), libc::FUTEX_WAIT, expected, time) };
+    result < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
 }
 
 /// Wakes everybody who sleeps on `word`.
