@@ -24,7 +24,7 @@ pub(crate) const BYTES_PER_LOOK: u64 = 64;
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
 /// Looks before sleeping where ranks share cores, with the core offered to the others in between: what they have to say
 /// is often said by then, and costs no wake-up.
-const CROWDED_LOOKS: u32 = 2;
+const CROWDED_LOOKS: u32 = 4;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
