@@ -37,6 +37,7 @@ const STAGES: &[Stage] = &[
     ("rust", || Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
     ("models", models),
     ("programs", || Ok(vec![xtask(&["test"])])),
+    ("mpi4py", || Ok(vec![xtask(&["mpi4py"])])),
     ("octave", octave),
     ("python", python),
     ("installation", installation),
