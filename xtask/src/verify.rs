@@ -37,6 +37,7 @@ const STAGES: &[Stage] = &[
     ("rust", || Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
     ("models", models),
     ("programs", || Ok(vec![xtask(&["test"])])),
+    ("client", client),
     ("mpi4py", || Ok(vec![xtask(&["mpi4py"])])),
     ("octave", octave),
     ("python", python),
@@ -177,6 +178,17 @@ fn python() -> Result<Vec<Command>> {
 }
 
 /// An installation elsewhere, moved after it was made: its compiler, its launcher, and its Octave package.
+/// A program that knows MPI by the crate `client` only, on the library that was built.
+fn client() -> Result<Vec<Command>> {
+    let build = cargo(&["build", "--quiet", "--package", "postrider-client", "--example", "ring"]);
+    let installation = workspace::installation();
+    let library = installation.join("lib/libmpi_abi.so.1");
+    let mut run = Command::new(installation.join("bin/postrider"));
+    run.args(["run", "-n", "3", "env"]).arg(format!("LD_PRELOAD={}", library.display()));
+    run.arg(workspace::target()?.join("debug/examples/ring"));
+    Ok(vec![build, run])
+}
+
 fn installation() -> Result<Vec<Command>> {
     let folder = workspace::target()?.join("verify");
     let (first, moved) = (folder.join("first"), folder.join("moved place"));

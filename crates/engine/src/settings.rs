@@ -111,6 +111,25 @@ mod tests {
         );
     }
 
+    /// What `docs/SETTINGS.md` has to say.
+    fn document() -> String {
+        let mut text = String::from(
+            "# Settings\n\nEnvironment variables of the library, read by `MPI_Init`. Without them, what is best is chosen by the size of \
+             the\ncommunicator, the size of the data and the cores of the host. A value that is none of the allowed ones ends the \
+             program with\nthe list of them. Those of the launcher are in [RUN.md](RUN.md).\n\n| variable | meaning | values |\n|---|---|---|\n",
+        );
+        for setting in ALL {
+            let values = (setting.values)().join("`, `");
+            text.push_str(&format!("| `{}` | {} | `{values}` |\n", setting.name, setting.meaning));
+        }
+        text
+    }
+
+    #[test]
+    fn the_documentation_is_the_table() {
+        assert_eq!(include_str!("../../../docs/SETTINGS.md"), document(), "write this to docs/SETTINGS.md");
+    }
+
     #[test]
     fn nothing_is_set_by_an_empty_value() {
         assert_eq!(Settings::read(|_| Some(String::new())), Ok(Settings::default()));

@@ -184,27 +184,13 @@ impl Inbox {
     /// When the kernel's queue cannot be read.
     pub fn arrived(&self, mut found: impl FnMut(&str)) -> Result<bool> {
         let mut buffer = [0_u8; 4096];
-        let mut complete = true;
         let mut events = borrowed(self.events.as_raw_fd());
         let n = match events.read(&mut buffer) {
             Ok(n) => n,
             Err(e) if e.kind() == ErrorKind::WouldBlock => 0,
             Err(e) => return Err(refused("read the events of", &self.directory.path, e)),
         };
-        // struct inotify_event: watch (4), mask (4), cookie (4), length of the name (4), name padded with NUL.
-        let mut rest = &buffer[..n];
-        while let Some((event, tail)) = rest.split_at_checked(16) {
-            let number =
-                |at: usize| u32::from_ne_bytes([event[at], event[at + 1], event[at + 2], event[at + 3]]);
-            complete &= number(4) & libc::IN_Q_OVERFLOW == 0;
-            let Some((name, tail)) = tail.split_at_checked(number(12) as usize) else { break };
-            let name = name.split(|&byte| byte == 0).next().unwrap_or(name);
-            if let (Ok(name), false) = (std::str::from_utf8(name), name.is_empty()) {
-                found(name);
-            }
-            rest = tail;
-        }
-        Ok(complete)
+        Ok(parse_events(&buffer[..n], &mut found))
     }
 
     /// Names of all files that lie in the inbox, in no order.
@@ -303,6 +289,24 @@ impl ReceivedFile {
     }
 }
 
+/// Reads what the kernel reports: names of files, and false when it has lost count.
+///
+/// An event is a struct inotify_event: watch (4 bytes), mask (4), cookie (4), length of the name (4), name padded with NUL.
+fn parse_events(bytes: &[u8], found: &mut impl FnMut(&str)) -> bool {
+    let (mut complete, mut rest) = (true, bytes);
+    while let Some((event, tail)) = rest.split_at_checked(16) {
+        let number = |at: usize| u32::from_ne_bytes([event[at], event[at + 1], event[at + 2], event[at + 3]]);
+        complete &= number(4) & libc::IN_Q_OVERFLOW == 0;
+        let Some((name, tail)) = tail.split_at_checked(number(12) as usize) else { break };
+        let name = name.split(|&byte| byte == 0).next().unwrap_or(name);
+        if let (Ok(name), false) = (std::str::from_utf8(name), name.is_empty()) {
+            found(name);
+        }
+        rest = tail;
+    }
+    complete
+}
+
 fn owned(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: a descriptor that the system has just made for us.
     (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
@@ -318,6 +322,34 @@ fn borrowed(fd: RawFd) -> ManuallyDrop<File> {
 mod tests {
     use super::*;
     use crate::memory::OwnedMemory;
+    use proptest::prelude::*;
+
+    fn event(mask: u32, name: &str) -> Vec<u8> {
+        let padded = (name.len() + 1).next_multiple_of(16);
+        let mut bytes: Vec<u8> =
+            [1, mask, 0, padded as u32].iter().flat_map(|word| word.to_ne_bytes()).collect();
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.resize(16 + padded, 0);
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn events_are_read_as_the_kernel_writes_them(names in prop::collection::vec("[0-9.]{1,20}", 0..20), lost: bool) {
+            let mut bytes: Vec<u8> = names.iter().flat_map(|name| event(libc::IN_MOVED_TO, name)).collect();
+            if lost {
+                bytes.extend([u32::MAX, libc::IN_Q_OVERFLOW, 0, 0].iter().flat_map(|word| word.to_ne_bytes()));
+            }
+            let mut found = Vec::new();
+            prop_assert_eq!(parse_events(&bytes, &mut |name| found.push(name.to_owned())), !lost);
+            prop_assert_eq!(found, names);
+        }
+
+        #[test]
+        fn no_bytes_are_trusted(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            parse_events(&bytes, &mut |name| assert!(!name.is_empty() && !name.contains('\0')));
+        }
+    }
 
     fn scratch() -> PathBuf {
         let path = std::env::temp_dir().join(format!("postrider-file-test-{}", std::process::id()));

@@ -285,3 +285,42 @@ impl Slot<'_> {
         self.segment.word32(self.base + 8).load(Relaxed) as i32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SHAPE: Shape = Shape { ranks: 3, cores: 2, transport: Transport::File, ring_bytes: 4096 };
+
+    proptest! {
+        #[test]
+        fn no_text_is_trusted(text in "[0-9:x -]{0,16}") {
+            // Process 0 does not exist, and no number names a segment by chance: everything is refused, nothing crashes.
+            let nobody = format!("0:{text}");
+            prop_assert!(Job::open(&nobody).is_err());
+            let no_pair = text.replace(':', "");
+            prop_assert!(Job::open(&no_pair).is_err());
+        }
+    }
+
+    #[test]
+    fn a_rank_finds_what_the_launcher_made() {
+        let made = Job::create(SHAPE).unwrap();
+        let opened = Job::open(&made.environment()).unwrap();
+        assert_eq!(opened.shape(), SHAPE);
+        assert!(opened.launcher_runs());
+        assert!(opened.slot(1).claim() && !made.slot(1).claim());
+        assert_eq!(made.slot(1).pid(), std::process::id());
+        opened.slot(1).enter(CallName::new("MPI_Sendrecv_replace"));
+        opened.slot(1).set_state(State::Initialized);
+        assert_eq!(made.slot(1).call().as_deref(), Some("MPI_Sendrecv_replace"));
+        opened.slot(1).leave();
+        opened.slot(1).abort(7);
+        assert_eq!(
+            (made.slot(1).call(), made.slot(1).state(), made.slot(1).abort_code()),
+            (None, State::Aborted, 7)
+        );
+        assert_eq!((made.slot(2).state(), made.slot(2).pid()), (State::Unborn, 0));
+    }
+}

@@ -41,6 +41,7 @@ const UNSAFE: &[&str] = &[
 const ATTRIBUTES: &[(&str, &str)] = &[
     ("crates/abi/src/lib.rs", "#![forbid(unsafe_code)]"),
     ("crates/engine/src/lib.rs", "#![forbid(unsafe_code)]"),
+    ("crates/client/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/libmpi/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/postrider/src/main.rs", "#![deny(unsafe_code)]"),
 ];
