@@ -5,6 +5,7 @@
 //! behind. [`simulation`] runs random programs over a network that follows from a seed.
 
 mod completion;
+mod kills;
 mod order;
 mod protocols;
 mod simulation;
