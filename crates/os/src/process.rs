@@ -44,29 +44,6 @@ pub fn read_from(pid: u32, address: u64, into: UserMemory, bytes: usize) -> io::
     Ok(())
 }
 
-/// Copies `bytes` bytes at `from` to `address` in process `pid`, in one copy (`process_vm_writev`).
-///
-/// # Errors
-/// As [`read_from`].
-pub fn write_to(pid: u32, address: u64, from: UserMemory, bytes: usize) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes {
-        let local =
-            libc::iovec { iov_base: from.offset(done as i64).address() as *mut _, iov_len: bytes - done };
-        let remote = libc::iovec { iov_base: (address as usize + done) as *mut _, iov_len: bytes - done };
-        // SAFETY: the kernel checks the remote side; `from` names `bytes` readable bytes by its promise.
-        let n = unsafe {
-            libc::process_vm_writev(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0)
-        };
-        match n {
-            1.. => done += n as usize,
-            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
-            _ => return Err(io::Error::last_os_error()),
-        }
-    }
-    Ok(())
-}
-
 /// A process that is watched, by a descriptor that no later process of the same number can be taken for.
 #[derive(Debug)]
 pub struct Watched(OwnedFd);

@@ -62,6 +62,18 @@ impl Buffer {
         packed
     }
 
+    /// The data in one piece: where it is, or packed in memory of our own.
+    #[must_use]
+    pub fn in_one_piece(&self) -> (UserMemory, Option<OwnedMemory>) {
+        match self.run() {
+            Some(memory) => (memory, None),
+            None => {
+                let mut packed = self.pack();
+                (UserMemory::of(&mut packed), Some(packed))
+            }
+        }
+    }
+
     /// Puts `bytes` bytes of packed data, which begin at `offset` of the message, where they belong.
     #[inline]
     pub fn fill(&self, offset: u64, from: UserMemory, bytes: usize) {

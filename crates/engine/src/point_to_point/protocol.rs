@@ -107,11 +107,7 @@ impl State {
         buffer: &Buffer,
         synchronous: bool,
     ) -> Result<Option<Key>> {
-        let mut packed = buffer.run().is_none().then(|| buffer.pack());
-        let memory = match (&mut packed, buffer.run()) {
-            (Some(packed), _) => UserMemory::of(packed),
-            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
-        };
+        let (memory, packed) = buffer.in_one_piece();
         let bytes = buffer.bytes() as usize;
         let mut header = Header { kind: Kind::Eager, ..route.header(tag) };
         let mut request = None;
@@ -146,11 +142,7 @@ impl State {
     }
 
     fn announce(&mut self, route: Route, tag: i32, buffer: &Buffer) -> Result<Key> {
-        let mut packed = buffer.run().is_none().then(|| buffer.pack());
-        let memory = match (&mut packed, buffer.run()) {
-            (Some(packed), _) => UserMemory::of(packed),
-            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
-        };
+        let (memory, packed) = buffer.in_one_piece();
         let address = if self.transport.limits().single_copy { memory.address() as u64 } else { 0 };
         let request = self.insert_send(route, memory, buffer.bytes(), packed);
         self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
@@ -167,11 +159,7 @@ impl State {
         synchronous: bool,
     ) -> Result<Option<Key>> {
         let envelope = Envelope { source: route.source, tag };
-        let mut packed = buffer.run().is_none().then(|| buffer.pack());
-        let memory = match (&mut packed, buffer.run()) {
-            (Some(packed), _) => UserMemory::of(packed),
-            (None, run) => run.unwrap_or_else(|| unreachable!("a buffer that is not packed is one run")),
-        };
+        let (memory, packed) = buffer.in_one_piece();
         if let Some(receive) = self.matching.take_posted(route.context, envelope) {
             self.deliver(receive, envelope, &mut Body::Memory(memory, buffer.bytes() as usize))?;
             return Ok(None);
