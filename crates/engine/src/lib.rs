@@ -127,12 +127,14 @@ impl State {
     pub const WORLD: Key = Key(0);
     /// `MPI_COMM_SELF`.
     pub const SELF: Key = Key(1);
+    /// The request of every send that was complete when it was started: it is there from the beginning and stays.
+    pub const SENT: Key = Key(0);
 
     /// Operations and messages that are not at their end: requests, matched and unmatched messages, posted receives and
     /// packets that wait for room. None once everything has been received and completed.
     #[must_use]
     pub fn under_way(&self) -> usize {
-        self.requests.len() + self.messages.len() + self.matching.waiting() + self.backlog
+        self.requests.len() - 1 + self.messages.len() + self.matching.waiting() + self.backlog
     }
 
     /// The longest message that travels with its envelope, without being announced.
@@ -143,6 +145,8 @@ impl State {
 
     fn new(world: &mut World) -> Self {
         let mut nothing = OwnedMemory::new(1);
+        let mut requests = Table::new(MPI_ERR_REQUEST, "request");
+        requests.insert(Request::sent());
         let mut communicators = Table::new(MPI_ERR_COMM, "communicator");
         let all = Arc::new(Group::range(Process(0), world.facts.size));
         let own = Arc::new(Group::range(Process(world.facts.rank), 1));
@@ -153,7 +157,7 @@ impl State {
             transport: std::mem::replace(&mut world.transport, Transport::Alone),
             outgoing: (0..world.facts.size).map(|_| VecDeque::new()).collect(),
             backlog: 0,
-            requests: Table::new(MPI_ERR_REQUEST, "request"),
+            requests,
             messages: Table::new(MPI_ERR_REQUEST, "matched message"),
             matching: Matching::default(),
             landing: None,

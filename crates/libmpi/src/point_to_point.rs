@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 
 use postrider_abi::*;
+use postrider_engine::State;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{
@@ -12,6 +13,17 @@ use postrider_engine::point_to_point::{
 use crate::instance;
 use crate::parse::{self, In, Memory, Out, StatusOut};
 
+/// Sends at once if nothing about the message or the moment is unusual; else nothing has happened.
+#[inline]
+fn sent_the_short_way(
+    data: (Memory, i64, MPI_Datatype),
+    (dest, tag, comm): (c_int, c_int, MPI_Comm),
+    mode: Mode,
+) -> bool {
+    matches!(mode, Mode::Standard | Mode::Ready)
+        && parse::short(data, dest, tag, comm).is_some_and(|short| instance().send_short(&short))
+}
+
 #[inline]
 fn send(
     data: (Memory, i64, MPI_Datatype),
@@ -20,10 +32,7 @@ fn send(
     comm: MPI_Comm,
     mode: Mode,
 ) -> Result<()> {
-    if matches!(mode, Mode::Standard | Mode::Ready)
-        && let Some(short) = parse::short(data, dest, tag, comm)
-        && instance().send_short(&short)
-    {
+    if sent_the_short_way(data, (dest, tag, comm), mode) {
         return Ok(());
     }
     instance()
@@ -41,6 +50,9 @@ fn isend(
     mode: Mode,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    if sent_the_short_way(data, (dest, tag, comm), mode) {
+        return request.set(parse::request_handle(State::SENT));
+    }
     let key = instance().with(|state| {
         let message = parse::message(state, data, dest, tag, comm)?;
         state.isend(&message, mode)

@@ -80,11 +80,7 @@ impl State {
     /// # Errors
     /// As [`State::start_send`].
     pub fn isend(&mut self, message: &Message, mode: Mode) -> Result<Key> {
-        let done = Work::Done(Completion::good(Status::EMPTY));
-        Ok(match self.start_send(message, mode)? {
-            Some(key) => key,
-            None => self.insert_request(message.communicator, done),
-        })
+        Ok(self.start_send(message, mode)?.unwrap_or(Self::SENT))
     }
 
     /// What a receive or probe with this source and tag asks for; none for `MPI_PROC_NULL`.

@@ -123,6 +123,10 @@ impl State {
     /// When there is no such request.
     #[inline]
     pub(crate) fn retrieve(&mut self, index: usize, key: Key) -> Result<Outcome> {
+        if key == Self::SENT {
+            let completion = Completion::good(Status::EMPTY);
+            return Ok(Outcome { index, completion, freed: true, communicator: Self::WORLD });
+        }
         self.settle(key)?;
         let request = self.requests.get_mut(key)?;
         let communicator = request.communicator;
@@ -186,6 +190,9 @@ impl State {
     /// # Errors
     /// When there is no such request.
     pub fn free_request(&mut self, key: Key) -> Result<()> {
+        if key == Self::SENT {
+            return Ok(());
+        }
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
             Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
