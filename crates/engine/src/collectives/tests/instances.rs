@@ -488,7 +488,7 @@ fn live(seed: u64, network: &Arc<Network>, rank: u32, size: u32, together: &Barr
     together.wait();
     let left = instance.with(|state| {
         state.progress()?;
-        Ok(state.requests.len() + state.messages.len())
+        Ok(state.under_way())
     });
     assert_eq!(left, Ok(0), "requests of rank {rank} are left");
 }
