@@ -370,6 +370,9 @@ pub fn committed(state: &State, handle: MPI_Datatype) -> Result<&Arc<Datatype>> 
 /// Count negative, datatype unusable, or a null buffer with data (`MPI_ERR_BUFFER`).
 #[inline]
 pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype) -> Result<Buffer> {
+    if let Some(bytes) = plain_bytes(memory, elements, handle) {
+        return Ok(Buffer::dense(memory.user(), bytes));
+    }
     let elements = count(elements)?;
     let datatype = committed(state, handle)?;
     let made = Buffer::new(memory.user(), elements, datatype);
@@ -395,6 +398,15 @@ const fn basic_bytes() -> [u8; 256] {
     sizes
 }
 
+/// The bytes of `elements` of a predefined datatype without gaps; none where anything else has to be looked at.
+#[inline]
+fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
+    let basic = handle.0 & !0xff == MPI_DATATYPE_NULL.0;
+    let size = if basic { BASIC_BYTES[handle.0 & 0xff] } else { 0 };
+    let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM;
+    plain.then(|| (elements as u64).saturating_mul(u64::from(size)))
+}
+
 /// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.
 #[inline]
 pub fn short(
@@ -403,16 +415,11 @@ pub fn short(
     tag: c_int,
     on: MPI_Comm,
 ) -> Option<Short> {
-    let basic = handle.0 & !0xff == MPI_DATATYPE_NULL.0;
-    let size = if basic { BASIC_BYTES[handle.0 & 0xff] } else { 0 };
-    if size == 0 || elements < 0 || memory.0 == MPI_BOTTOM {
-        return None;
-    }
+    let bytes = plain_bytes(memory, elements, handle)?;
     let communicator = match on {
         MPI_COMM_WORLD => State::WORLD,
         MPI_Comm(number) => key_of(number)?,
     };
-    let bytes = (elements as u64).saturating_mul(u64::from(size));
     Some(Short { memory: memory.user(), bytes, peer, tag, communicator })
 }
 
