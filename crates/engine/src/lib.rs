@@ -37,7 +37,7 @@ use datatypes::Datatype;
 use objects::{Key, Table};
 use operations::Operation;
 use point_to_point::matching::Matching;
-use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Request};
+use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Pool, Request};
 use transports::{Transport, Waiter};
 
 /// One MPI process.
@@ -82,6 +82,8 @@ pub struct State {
     requests: Table<Request>,
     messages: Table<MatchedMessage>,
     matching: Matching<Key, Arrived>,
+    /// Memory for messages that come before their receive.
+    pool: Pool,
     /// Where the message of a short receive is to land.
     landing: Option<Landing>,
     /// The process's attached buffer.
@@ -98,6 +100,8 @@ pub struct State {
     pub operations: Table<Operation>,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
+    /// Whether the last look has left packets that have arrived.
+    more: bool,
     /// Looks that the message announced last is worth, until one is fetched.
     patience: u32,
     /// How many operations have ended.
@@ -160,6 +164,7 @@ impl State {
             requests,
             messages: Table::new(MPI_ERR_REQUEST, "matched message"),
             matching: Matching::default(),
+            pool: Pool::default(),
             landing: None,
             attached: None,
             communicators,
@@ -168,6 +173,7 @@ impl State {
             predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
             caching: communicators::Caching::default(),
+            more: false,
             patience: 0,
             completions: 0,
             sleepers: 0,

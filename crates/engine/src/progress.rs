@@ -37,8 +37,12 @@ impl State {
     /// When the transport fails.
     #[inline]
     pub fn progress(&mut self) -> Result<()> {
+        self.more = true;
         for _ in 0..PACKETS_PER_LOOK {
-            let Some(incoming) = self.transport.receive()? else { break };
+            let Some(incoming) = self.transport.receive()? else {
+                self.more = false;
+                break;
+            };
             let peer = incoming.peer;
             let handled = self.handle(incoming);
             self.transport.release(peer);
@@ -144,6 +148,10 @@ impl Instance {
                 self.wake_others(&state, before);
                 return Ok(Slept::Ready(result));
             }
+        }
+        // What the last look has left has been reported already: nobody would ring for it again.
+        if state.more {
+            return Ok(Slept::Woken(state));
         }
         state.sleepers += 1;
         drop(state);

@@ -218,7 +218,9 @@ impl State {
                 match held {
                     Held::Memory(mut memory) => {
                         let mut body = Body::Memory(UserMemory::of(&mut memory), arrived.bytes as usize);
-                        self.deliver(receive, envelope, &mut body)
+                        let delivered = self.deliver(receive, envelope, &mut body);
+                        self.pool.give(memory);
+                        delivered
                     }
                     Held::File(file) => self.deliver(receive, envelope, &mut Body::File(file)),
                 }
@@ -377,7 +379,7 @@ impl State {
         let bytes = body.bytes();
         let held = match body {
             Body::Memory(memory, bytes) => {
-                let mut copy = OwnedMemory::new(bytes);
+                let mut copy = self.pool.take(bytes);
                 memory.copy_to(UserMemory::of(&mut copy), bytes);
                 Held::Memory(copy)
             }
@@ -466,6 +468,7 @@ impl State {
             }
             offset += bytes as u64;
         }
+        self.patience = 0;
         self.finish(request, Completion::good(Status::EMPTY));
         Ok(None)
     }
