@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use crate::memory::UserMemory;
+use crate::memory::{OwnedMemory, UserMemory};
 
 /// Cores that this process may run on.
 #[must_use]
@@ -42,6 +42,15 @@ pub fn read_from(pid: u32, address: u64, into: UserMemory, bytes: usize) -> io::
         }
     }
     Ok(())
+}
+
+/// Whether the system lets this process copy between address spaces: tried on its own, which only a system without the
+/// call, or a container that denies it, refuses.
+#[must_use]
+pub fn can_copy_between_processes() -> bool {
+    let mut both = OwnedMemory::new(2);
+    let place = UserMemory::of(&mut both);
+    read_from(std::process::id(), place.address() as u64, place.offset(1), 1).is_ok()
 }
 
 /// A process that is watched, by a descriptor that no later process of the same number can be taken for.

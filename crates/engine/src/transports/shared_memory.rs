@@ -2,7 +2,8 @@
 //!
 //! Long messages are announced and flow through the ring in pieces, or the receiver copies them from the sender's
 //! memory in one go (`process_vm_readv`). Which is better depends on the cores, see [`SharedMemory::choose`]. Whether the
-//! system allows single copies shows when the first long message is fetched: where it does not, pieces take over silently.
+//! system has single copies at all is tried at start, on this process itself; whether it allows them between two processes
+//! shows when the first long message is fetched. Where it does not, pieces take over silently.
 
 use std::sync::Arc;
 
@@ -68,7 +69,8 @@ impl SharedMemory {
     /// Takes the way of long messages that the user forces, or the better one: with a core for each rank two copies that
     /// overlap on two cores beat one copy on one; where ranks share cores, one copy is less work and fewer wake-ups.
     pub fn choose(&mut self, forced: Option<Algorithm>, crowded: bool) {
-        self.single_copy = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
+        let wanted = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
+        self.single_copy = wanted && process::can_copy_between_processes();
     }
 
     pub(super) fn limits(&self) -> Limits {
