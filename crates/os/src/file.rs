@@ -5,17 +5,22 @@
 //! renamed name to the owner (inotify, `IN_MOVED_TO`), who sleeps in `poll` until then. What was there before the owner
 //! began to watch, and what the kernel could not report because its queue overflowed, is found by reading the directory.
 
+mod multicast;
+
 use std::ffi::{CStr, CString};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::memory::UserMemory;
+use crate::parcel::{LOCK, Name, Parcel};
+
+pub use multicast::Address;
 
 /// A directory that was opened and checked: it is ours alone.
 #[derive(Debug)]
@@ -43,6 +48,19 @@ impl Directory {
             return Err(refused("use the directory", path, reason));
         }
         Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Makes the file `name`, which must not be there, and writes `head` and then the `bytes` bytes at `body` to it.
+    fn write(&self, name: &CStr, head: &[u8], body: UserMemory, bytes: usize) -> Result<()> {
+        let mut file = self.open_at(name, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY)?;
+        let written = write_all(&mut file, head, body, bytes);
+        written.map_err(|reason| {
+            let path = self.path.join(name.to_string_lossy().as_ref());
+            Error::new(
+                format!("cannot write the {} bytes of message {}", head.len() + bytes, path.display()),
+                reason,
+            )
+        })
     }
 
     fn open_at(&self, name: &CStr, flags: i32) -> Result<File> {
@@ -89,6 +107,8 @@ pub struct Inbox {
     directory: Directory,
     events: OwnedFd,
     waking: OwnedFd,
+    /// Where the files are, and for which rank, if what stands in the inbox only announces them.
+    central: Option<(Directory, u32)>,
 }
 
 /// The directory in which another process receives files.
@@ -111,38 +131,97 @@ impl Outbox {
     /// # Errors
     /// When the file system refuses; nothing is left behind then, and nothing has been seen by the receiver.
     pub fn send(&self, name: &CStr, head: &[u8], body: UserMemory, bytes: usize) -> Result<()> {
-        let mut hidden = Vec::with_capacity(64);
-        hidden.push(b'.');
-        hidden.extend_from_slice(name.to_bytes_with_nul());
-        let Ok(hidden) = CString::from_vec_with_nul(hidden) else { unreachable!("one NUL, at the end") };
-        let mut file = self.directory.open_at(&hidden, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY)?;
-        let written = write_all(&mut file, head, body, bytes).map_err(|reason| {
-            let path = self.directory.path.join(name.to_string_lossy().as_ref());
-            Error::new(
-                format!("cannot write the {} bytes of message {}", head.len() + bytes, path.display()),
-                reason,
-            )
-        });
+        let hidden = hidden(name);
+        let written = self.directory.write(&hidden, head, body, bytes);
         let sent = written.and_then(|()| self.directory.rename(&hidden, name));
         if sent.is_err() {
             let _ = self.directory.remove(&hidden);
         }
         sent
     }
+
+    /// Puts a file called `name` there, and once it is whole and closed an empty lock file beside it. On a file system that hosts
+    /// share, whoever sees the lock file and opens the message afterwards sees all of it (close-to-open consistency).
+    ///
+    /// # Errors
+    /// When the file system refuses; nothing is left behind then.
+    pub fn send_locked(&self, name: &CStr, head: &[u8], body: UserMemory, bytes: usize) -> Result<()> {
+        let written = self.directory.write(name, head, body, bytes);
+        let locked = written.and_then(|()| self.directory.write(&lock_of(name), &[], body, 0));
+        if locked.is_err() {
+            let _ = self.directory.remove(name);
+        }
+        locked
+    }
+
+    /// Begins a file that will be called `name`, for whoever has its bytes piece by piece.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn begin(&self, name: &CStr) -> Result<Begun> {
+        let hidden = hidden(name);
+        let file = self.directory.open_at(&hidden, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY)?;
+        Ok(Begun { file, name: name.to_owned() })
+    }
+
+    /// Makes the file that [`Outbox::begin`] has begun visible under its name.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn finish(&self, begun: Begun) -> Result<()> {
+        drop(begun.file);
+        self.directory.rename(&hidden(&begun.name), &begun.name)
+    }
+}
+
+/// A message file that is being written, under its hidden name.
+#[derive(Debug)]
+pub struct Begun {
+    /// Where to write it.
+    pub file: File,
+    name: CString,
+}
+
+/// The name of a file until it is whole.
+fn hidden(name: &CStr) -> CString {
+    extended(b".", name, b"")
+}
+
+/// The name of the lock file that belongs to a message file.
+fn lock_of(name: &CStr) -> CString {
+    extended(b"", name, LOCK.as_bytes())
+}
+
+fn extended(before: &[u8], name: &CStr, after: &[u8]) -> CString {
+    let bytes = [before, name.to_bytes(), after].concat();
+    CString::new(bytes).unwrap_or_else(|_| unreachable!("no part has a NUL"))
+}
+
+/// Writes as much as there is room for, of `head` and then of the `bytes` bytes at `body`, from byte `done` of both on.
+///
+/// # Errors
+/// Those of the system, such as `WouldBlock`.
+pub fn write_some(
+    mut file: impl Write,
+    head: &[u8],
+    body: UserMemory,
+    bytes: usize,
+    done: usize,
+) -> io::Result<usize> {
+    let from = done.saturating_sub(head.len());
+    // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the call.
+    let rest =
+        unsafe { std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, bytes - from) };
+    let slices =
+        [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(if bytes == 0 { &[] } else { rest })];
+    file.write_vectored(&slices)
 }
 
 fn write_all(file: &mut File, head: &[u8], body: UserMemory, bytes: usize) -> io::Result<()> {
     let total = head.len() + bytes;
     let mut done = 0;
     while done < total {
-        let from = done.saturating_sub(head.len());
-        // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the send.
-        let rest = unsafe {
-            std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, bytes - from)
-        };
-        let slices =
-            [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(if bytes == 0 { &[] } else { rest })];
-        match file.write_vectored(&slices) {
+        match write_some(&mut *file, head, body, bytes, done) {
             Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero)),
             Ok(n) => done += n,
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -158,6 +237,19 @@ impl Inbox {
     /// # Errors
     /// When the directory cannot be made, is not ours alone, or cannot be watched.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::watched(path, libc::IN_MOVED_TO)
+    }
+
+    /// Makes the inbox at `path` for files that others create there under their final names: a file is reported when its writer has
+    /// closed it.
+    ///
+    /// # Errors
+    /// Those of [`Inbox::create`].
+    pub fn create_for_closed_files(path: &Path) -> Result<Self> {
+        Self::watched(path, libc::IN_CLOSE_WRITE)
+    }
+
+    fn watched(path: &Path, event: u32) -> Result<Self> {
         let directory = Directory::open_or_create(path)?;
         let cannot =
             || Error::last(format!("cannot watch {} (see fs.inotify.max_user_instances)", path.display()));
@@ -167,14 +259,22 @@ impl Inbox {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|e| refused("watch", path, io::Error::new(ErrorKind::InvalidInput, e)))?;
         // SAFETY: a NUL-terminated path.
-        let watch = unsafe { libc::inotify_add_watch(events.as_raw_fd(), name.as_ptr(), libc::IN_MOVED_TO) };
+        let watch = unsafe { libc::inotify_add_watch(events.as_raw_fd(), name.as_ptr(), event) };
         if watch < 0 {
             return Err(cannot());
         }
         // SAFETY: no pointer is passed.
         let waking =
             owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).ok_or_else(cannot)?;
-        Ok(Self { directory, events, waking })
+        Ok(Self { directory, events, waking, central: None })
+    }
+
+    /// Makes the inbox at `path` in which files are only announced; the files themselves lie in `central`, as parcels for `rank`.
+    ///
+    /// # Errors
+    /// When one of the directories cannot be made, is not ours alone, or cannot be watched.
+    pub fn create_announced(path: &Path, central: &Path, rank: u32) -> Result<Self> {
+        Ok(Self { central: Some((Directory::open_or_create(central)?, rank)), ..Self::create(path)? })
     }
 
     /// Names of files that have arrived since the last call, in the order of their arrival. False when the kernel has
@@ -212,14 +312,37 @@ impl Inbox {
     /// # Errors
     /// When it is not there, or is not a plain file.
     pub fn open(&self, name: &CStr) -> Result<ReceivedFile> {
-        Ok(ReceivedFile(self.directory.open_at(name, libc::O_RDONLY | libc::O_NOFOLLOW)?))
+        let flags = libc::O_RDONLY | libc::O_NOFOLLOW;
+        let file = match &self.central {
+            None => self.directory.open_at(name, flags)?,
+            Some((central, rank)) => central.open_at(&parcel(*rank, name), flags)?,
+        };
+        Ok(ReceivedFile(file))
     }
 
-    /// Removes the received file `name`.
+    /// Moves the received file `name` to another inbox, and removes its lock file.
+    ///
+    /// # Errors
+    /// When one of them is not there.
+    pub fn hand_over(&self, name: &CStr, to: &Outbox, as_name: &CStr) -> Result<()> {
+        let (here, there) = (self.directory.file.as_raw_fd(), to.directory.file.as_raw_fd());
+        // SAFETY: NUL-terminated names and open directories.
+        if unsafe { libc::renameat(here, name.as_ptr(), there, as_name.as_ptr()) } < 0 {
+            return Err(self.directory.failed("rename", name));
+        }
+        self.directory.remove(&lock_of(name))
+    }
+
+    /// Removes the received file `name`, with all that belongs to it.
     ///
     /// # Errors
     /// When it is not there.
     pub fn remove(&self, name: &CStr) -> Result<()> {
+        if let Some((central, rank)) = &self.central {
+            let parcel = parcel(*rank, name);
+            central.remove(&lock_of(&parcel))?;
+            central.remove(&parcel)?;
+        }
         self.directory.remove(name)
     }
 
@@ -245,6 +368,19 @@ impl Inbox {
     }
 }
 
+impl AsFd for Inbox {
+    /// Readable when a file has come.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+}
+
+/// The name, where files for several ranks lie, of the file that is called `name` in the inbox of `rank`.
+fn parcel(rank: u32, name: &CStr) -> CString {
+    let name = name.to_str().ok().and_then(Name::parse);
+    name.map_or_else(CString::default, |name| Parcel { receiver: rank, name }.text())
+}
+
 /// A received file, open for reading.
 #[derive(Debug)]
 pub struct ReceivedFile(File);
@@ -256,6 +392,14 @@ impl ReceivedFile {
     /// When the file system refuses.
     pub fn bytes(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
+    }
+
+    /// Reads up to `into.len()` bytes at `offset`; returns how many there were.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn read_some(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(into, offset)
     }
 
     /// Reads up to `bytes` bytes from the beginning in one system call; returns how many there were.

@@ -1,22 +1,28 @@
 //! The job segment: what the launcher and the ranks of one host know of each other.
 //!
-//! The launcher makes one [`Segment`](crate::shared_memory::Segment) per host and tells each rank, in its environment, where it is
-//! (`POSTRIDER_JOB=<launcher pid>:<descriptor>`) and which rank it is (`POSTRIDER_RANK`). Layout, in bytes:
+//! The launcher of a host makes one [`Segment`](crate::shared_memory::Segment) and tells each rank, in its environment, where it is
+//! (`POSTRIDER_JOB=<launcher pid>:<descriptor>`) and which rank it is (`POSTRIDER_RANK`). In a job over several hosts the agent of a
+//! host is its launcher, and its post carries packets to the ranks of other hosts. Layout, in bytes:
 //!
 //! ```text
-//! 0        magic, version, ranks, cores, transport, ring bytes         written once, by the launcher
-//! 4096     board: one slot of 192 bytes per rank
+//! 0        magic, version, shape, number of this host                  written once, by the launcher
+//! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
+//! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +128 spare line, so that no two ranks' doorbells share an adjacent pair of lines
-//! rings    one ring per ordered pair (receiver, sender), see `ring`    only when the transport is shared memory
+//! map      4 bytes per rank of the job: the number of its host
+//! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
+//! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
 //! ```
 //!
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
 //! MPI call, however the rank died.
 
+use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
+use crate::hosts::Placement;
 use crate::process::Watched;
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
@@ -29,11 +35,14 @@ pub const ENV_JOB: &str = "POSTRIDER_JOB";
 pub const ENV_RANK: &str = "POSTRIDER_RANK";
 /// Environment variable: the job's private directory (mode 0700), where the file transport keeps its messages.
 pub const ENV_DIRECTORY: &str = "POSTRIDER_DIRECTORY";
+/// Environment variable: the job's private directory that all hosts see, when messages go through it.
+pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+const POST_BELL: usize = 64;
 const BOARD: usize = 4096;
 const SLOT_BYTES: usize = 192;
 const NAME_WORDS: usize = 4;
@@ -43,16 +52,20 @@ const NAME_WORDS: usize = 4;
 pub enum Transport {
     /// Rings in the job segment, and single-copy for long messages.
     SharedMemory,
-    /// One file per message in the job's directory.
+    /// One file per message in a directory of this host.
     File,
+    /// One file per message in a directory that all hosts see.
+    Central,
+}
+
+impl Transport {
+    const ALL: [Self; 3] = [Self::SharedMemory, Self::File, Self::Central];
 }
 
 /// What the launcher decides once for all ranks of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Number of ranks in the job.
-    pub ranks: u32,
-    /// Cores that these ranks may use together; with more ranks than cores nobody spins.
+    /// Cores that the ranks of this host may use together; with more ranks than cores nobody spins.
     pub cores: u32,
     /// How messages travel.
     pub transport: Transport,
@@ -69,6 +82,11 @@ impl Shape {
             9..=32 => 64 << 10,
             _ => 16 << 10,
         }
+    }
+
+    /// Bytes of each ring between a rank and the post: as much as four local ones.
+    fn post_ring_bytes(self) -> u32 {
+        4 * self.ring_bytes
     }
 }
 
@@ -90,28 +108,29 @@ pub enum State {
 pub struct Job {
     segment: Segment,
     shape: Shape,
+    placement: Placement,
+    host: u32,
+    layout: Layout,
     launcher: Option<Watched>,
 }
 
 impl Job {
-    /// Makes the segment of a new job (the launcher).
+    /// Makes the segment of host `host` for a new job (the launcher of that host).
     ///
     /// # Errors
     /// When the system has no memory or descriptor left.
-    pub fn create(shape: Shape) -> Result<Self> {
-        let pairs = match shape.transport {
-            Transport::SharedMemory => (shape.ranks as usize).pow(2),
-            Transport::File => 0,
-        };
-        let bytes = rings_start(shape.ranks) + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
-        let job = Self { segment: Segment::create(bytes)?, shape, launcher: None };
-        job.segment.word32(8).store(VERSION, Relaxed);
-        job.segment.word32(12).store(shape.ranks, Relaxed);
-        job.segment.word32(16).store(shape.cores, Relaxed);
-        job.segment.word32(20).store(shape.transport as u32, Relaxed);
-        job.segment.word32(24).store(shape.ring_bytes, Relaxed);
-        job.segment.word64(0).store(MAGIC, Release);
-        Ok(job)
+    pub fn create(shape: Shape, placement: &Placement, host: u32) -> Result<Self> {
+        let layout = Layout::of(shape, placement, host);
+        let segment = Segment::create(layout.bytes)?;
+        let facts = [VERSION, placement.ranks(), shape.cores, shape.transport as u32, shape.ring_bytes, host];
+        for (i, fact) in facts.into_iter().enumerate() {
+            segment.word32(8 + 4 * i).store(fact, Relaxed);
+        }
+        for (rank, &host) in placement.host_of_each().iter().enumerate() {
+            segment.word32(layout.map + 4 * rank).store(host, Relaxed);
+        }
+        segment.word64(0).store(MAGIC, Release);
+        Ok(Self { segment, shape, placement: placement.clone(), host, layout, launcher: None })
     }
 
     /// Maps the segment of the job that `POSTRIDER_JOB` names (a rank).
@@ -129,13 +148,22 @@ impl Job {
         if !fits || segment.word32(8).load(Relaxed) != VERSION {
             return Err(malformed("the job's shared memory was made by another version of postrider"));
         }
-        let transport = match segment.word32(20).load(Relaxed) {
-            0 => Transport::SharedMemory,
-            _ => Transport::File,
-        };
-        let word = |offset| segment.word32(offset).load(Relaxed);
-        let shape = Shape { ranks: word(12), cores: word(16), transport, ring_bytes: word(24) };
-        Ok(Self { segment, shape, launcher: Watched::new(pid) })
+        let broken = || malformed("the job's shared memory was overwritten");
+        let word = |i: usize| segment.word32(8 + 4 * i).load(Relaxed);
+        let (ranks, host) = (word(1) as usize, word(5));
+        let transport = *Transport::ALL.get(word(3) as usize).ok_or_else(broken)?;
+        let shape = Shape { cores: word(2), transport, ring_bytes: word(4) };
+        let map = BOARD + ranks * SLOT_BYTES;
+        if map + 4 * ranks > segment.bytes() {
+            return Err(broken());
+        }
+        let hosts = (0..ranks).map(|rank| segment.word32(map + 4 * rank).load(Relaxed)).collect();
+        let placement = Placement::new(hosts).filter(|map| host < map.hosts()).ok_or_else(broken)?;
+        let layout = Layout::of(shape, &placement, host);
+        if layout.bytes > segment.bytes() {
+            return Err(broken());
+        }
+        Ok(Self { segment, shape, placement, host, layout, launcher: Watched::new(pid) })
     }
 
     /// Whether the launcher still runs. Ranks that outlive it have nobody to end them.
@@ -156,13 +184,57 @@ impl Job {
         self.shape
     }
 
+    /// Which rank of the job runs on which host.
+    #[must_use]
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The number of this host.
+    #[must_use]
+    pub fn host(&self) -> u32 {
+        self.host
+    }
+
+    /// The ranks of this host.
+    #[must_use]
+    pub fn local_ranks(&self) -> &[u32] {
+        self.placement.ranks_on(self.host)
+    }
+
+    /// Whether ranks of this host reach those of other hosts through rings of a post.
+    #[must_use]
+    pub fn has_post(&self) -> bool {
+        has_post(self.shape, &self.placement)
+    }
+
+    /// The post's doorbell.
+    #[must_use]
+    pub fn post_bell(&self) -> Bell<'_> {
+        Bell::new(self.segment.word32(POST_BELL))
+    }
+
+    /// Tells ranks by which descriptor of this process they ring the post (the post, before a rank starts).
+    pub fn set_post_pipe(&self, descriptor: u32) {
+        self.segment.word32(POST_BELL + 4).store(descriptor, Release);
+    }
+
+    /// What a rank rings the post with.
+    ///
+    /// # Errors
+    /// When the post is gone.
+    pub fn open_post_pipe(&self) -> Result<BellPipe> {
+        let pid = self.launcher.as_ref().map_or_else(std::process::id, Watched::pid);
+        BellPipe::open(pid, self.segment.word32(POST_BELL + 4).load(Acquire))
+    }
+
     /// Rank `rank`'s place on the board.
     ///
     /// # Panics
     /// When there is no such rank.
     #[must_use]
     pub fn slot(&self, rank: u32) -> Slot<'_> {
-        assert!(rank < self.shape.ranks, "rank {rank} of {}", self.shape.ranks);
+        assert!(rank < self.placement.ranks(), "rank {rank} of {}", self.placement.ranks());
         Slot { segment: &self.segment, base: BOARD + rank as usize * SLOT_BYTES }
     }
 
@@ -185,19 +257,64 @@ impl Job {
         Consumer::new(&self.segment, self.ring_offset(receiver, sender), self.shape.ring_bytes as usize)
     }
 
+    /// Where the ring from `sender` to `receiver` is, both ranks of this host.
     fn ring_offset(&self, receiver: u32, sender: u32) -> usize {
-        let ranks = self.shape.ranks as usize;
-        assert!(
-            (receiver as usize) < ranks && (sender as usize) < ranks,
-            "ring {sender} to {receiver} of {ranks}"
-        );
-        let pair = receiver as usize * ranks + sender as usize;
-        rings_start(self.shape.ranks) + pair * (RING_HEADER_BYTES + self.shape.ring_bytes as usize)
+        let place = |rank: u32| {
+            assert!(self.placement.host_of(rank) == self.host, "rank {rank} is on another host");
+            self.placement.place_of(rank) as usize
+        };
+        let pair = place(receiver) * self.local_ranks().len() + place(sender);
+        self.layout.rings + pair * (RING_HEADER_BYTES + self.shape.ring_bytes as usize)
+    }
+
+    /// The two rings between rank `rank` and the post: the offset of the one to the post, that of the other, and their bytes.
+    fn post_rings(&self, rank: u32) -> (usize, usize, usize) {
+        assert!(self.has_post() && self.placement.host_of(rank) == self.host, "rank {rank} has no post");
+        let bytes = self.shape.post_ring_bytes() as usize;
+        let to_post =
+            self.layout.post + self.placement.place_of(rank) as usize * 2 * (RING_HEADER_BYTES + bytes);
+        (to_post, to_post + RING_HEADER_BYTES + bytes, bytes)
+    }
+
+    /// The rank's ends of its rings to and from the post. Only `rank` may have them, and only once.
+    #[must_use]
+    pub fn post_ends(&self, rank: u32) -> (Producer, Consumer) {
+        let (to_post, from_post, bytes) = self.post_rings(rank);
+        (Producer::new(&self.segment, to_post, bytes), Consumer::new(&self.segment, from_post, bytes))
+    }
+
+    /// The post's ends of the rings from and to rank `rank`. Only the post may have them, and only once.
+    #[must_use]
+    pub fn rank_ends(&self, rank: u32) -> (Consumer, Producer) {
+        let (to_post, from_post, bytes) = self.post_rings(rank);
+        (Consumer::new(&self.segment, to_post, bytes), Producer::new(&self.segment, from_post, bytes))
     }
 }
 
-fn rings_start(ranks: u32) -> usize {
-    (BOARD + ranks as usize * SLOT_BYTES).next_multiple_of(4096)
+fn has_post(shape: Shape, placement: &Placement) -> bool {
+    shape.transport == Transport::SharedMemory && placement.hosts() > 1
+}
+
+/// Where the parts of a segment begin.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    map: usize,
+    rings: usize,
+    post: usize,
+    bytes: usize,
+}
+
+impl Layout {
+    fn of(shape: Shape, placement: &Placement, host: u32) -> Self {
+        let (ranks, local) = (placement.ranks() as usize, placement.ranks_on(host).len());
+        let pairs = if shape.transport == Transport::SharedMemory { local * local } else { 0 };
+        let to_post = if has_post(shape, placement) { 2 * local } else { 0 };
+        let map = BOARD + ranks * SLOT_BYTES;
+        let rings = (map + 4 * ranks).next_multiple_of(4096);
+        let post = rings + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
+        let bytes = post + to_post * (RING_HEADER_BYTES + shape.post_ring_bytes() as usize);
+        Self { map, rings, post, bytes }
+    }
 }
 
 /// One rank's place on the board.
@@ -291,7 +408,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SHAPE: Shape = Shape { ranks: 3, cores: 2, transport: Transport::File, ring_bytes: 4096 };
+    const SHAPE: Shape = Shape { cores: 2, transport: Transport::SharedMemory, ring_bytes: 4096 };
 
     proptest! {
         #[test]
@@ -306,9 +423,11 @@ mod tests {
 
     #[test]
     fn a_rank_finds_what_the_launcher_made() {
-        let made = Job::create(SHAPE).unwrap();
+        let placement = Placement::new(vec![1, 0, 0, 1]).unwrap();
+        let made = Job::create(SHAPE, &placement, 0).unwrap();
         let opened = Job::open(&made.environment()).unwrap();
-        assert_eq!(opened.shape(), SHAPE);
+        assert_eq!((opened.shape(), opened.placement(), opened.host()), (SHAPE, &placement, 0));
+        assert_eq!(opened.local_ranks(), [1, 2]);
         assert!(opened.launcher_runs());
         assert!(opened.slot(1).claim() && !made.slot(1).claim());
         assert_eq!(made.slot(1).pid(), std::process::id());
@@ -322,5 +441,29 @@ mod tests {
             (None, State::Aborted, 7)
         );
         assert_eq!((made.slot(2).state(), made.slot(2).pid()), (State::Unborn, 0));
+    }
+
+    #[test]
+    fn rings_do_not_overlap() {
+        let placement = Placement::new(vec![1, 0, 0, 1, 1]).unwrap();
+        let job = Job::create(SHAPE, &placement, 1).unwrap();
+        let mut rings = Vec::new();
+        for receiver in [0, 3, 4] {
+            rings.push(job.post_ends(receiver).0);
+            rings.push(job.rank_ends(receiver).1);
+            rings.extend([0, 3, 4].map(|sender| job.producer(receiver, sender)));
+        }
+        for (number, ring) in rings.iter_mut().enumerate() {
+            assert!(ring.push(number as u32, ring.body_bytes_max(), |_| ()));
+        }
+        let mut found = Vec::new();
+        for receiver in [0, 3, 4] {
+            found.push(job.rank_ends(receiver).0);
+            found.push(job.post_ends(receiver).1);
+            found.extend([0, 3, 4].map(|sender| job.consumer(receiver, sender)));
+        }
+        for (number, ring) in found.iter_mut().enumerate() {
+            assert_eq!(ring.peek().map(|packet| packet.meta), Some(number as u32));
+        }
     }
 }

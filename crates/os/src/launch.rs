@@ -15,6 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
@@ -125,8 +126,13 @@ impl Guard {
     /// When the system has no process left, or this process has several threads (whose locks a copy would never see freed).
     pub fn post(act: impl FnOnce()) -> Result<Self> {
         let what = || "cannot start the launcher's guard".to_owned();
-        if fs::read_dir("/proc/self/task").map_err(|e| Error::new(what(), e))?.count() != 1 {
-            return Err(Error::new(what(), io::Error::other("the launcher has several threads")));
+        // A thread whose work is done, and has been waited for, may take a moment to leave.
+        let start = Instant::now();
+        while fs::read_dir("/proc/self/task").map_err(|e| Error::new(what(), e))?.count() != 1 {
+            if start.elapsed() > Duration::from_secs(10) {
+                return Err(Error::new(what(), io::Error::other("the launcher has several threads")));
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
         let launcher = std::process::id();
         // SAFETY: this process has one thread, so the copy is as whole as the original.

@@ -2,18 +2,24 @@
 //!
 //! This crate knows the operating system and nothing of MPI. See ARCHITECTURE.md, "The floors".
 
+#[cfg(not(loom))]
+pub mod bell;
 pub mod clock;
 pub mod error;
 pub mod file;
 pub mod gate;
+pub mod hosts;
 #[cfg(not(loom))]
 pub mod job;
 pub mod launch;
 pub mod long_double;
 pub mod memory;
+pub mod packet;
+pub mod parcel;
 pub mod process;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod shared_memory;
+pub mod standing;
 pub mod sync;
 pub mod wait;

@@ -55,7 +55,10 @@ pub fn can_copy_between_processes() -> bool {
 
 /// A process that is watched, by a descriptor that no later process of the same number can be taken for.
 #[derive(Debug)]
-pub struct Watched(OwnedFd);
+pub struct Watched {
+    pid: u32,
+    descriptor: OwnedFd,
+}
 
 impl Watched {
     /// Watches process `pid`; none when it is gone already.
@@ -64,13 +67,19 @@ impl Watched {
         // SAFETY: no pointer is passed.
         let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
         // SAFETY: the descriptor is new and ours.
-        (fd >= 0).then(|| Self(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }))
+        (fd >= 0).then(|| Self { pid, descriptor: unsafe { OwnedFd::from_raw_fd(fd as RawFd) } })
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
     }
 
     /// Whether it still runs.
     #[must_use]
     pub fn runs(&self) -> bool {
-        let mut fd = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut fd = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor, open.
         unsafe { libc::poll(&raw mut fd, 1, 0) == 0 }
     }
