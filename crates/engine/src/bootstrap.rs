@@ -1,10 +1,10 @@
 //! Where a process finds itself: alone, in a job of the launcher, or in a simulation.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::gate::Threads;
+use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job};
 use postrider_os::process;
 use postrider_os::wait::OwnBell;
@@ -12,7 +12,8 @@ use postrider_os::wait::OwnBell;
 use crate::Facts;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
-use crate::transports::file::FileTransport;
+use crate::transports::file::{Directories, FileTransport};
+use crate::transports::hosts::Hosts;
 use crate::transports::shared_memory::SharedMemory;
 use crate::transports::simulated::{Network, Simulated};
 use crate::transports::{Transport, Waiter};
@@ -37,39 +38,47 @@ impl World {
             application: None,
             host: process::host_name(),
             settings: Settings::default(),
-            host_number: 0,
+            placement: Placement::one_host(1),
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
     }
 
-    /// Rank `rank` of a job of the launcher, with `directory` for a file transport's messages.
+    /// Rank `rank` of a job of the launcher, with `directories` for a file transport's messages.
     ///
     /// # Errors
     /// When the job's directory cannot be used.
-    pub fn in_job(job: &Arc<Job>, rank: u32, directory: Option<PathBuf>, threads: Threads) -> Result<Self> {
-        let shape = job.shape();
+    pub fn in_job(
+        job: &Arc<Job>,
+        rank: u32,
+        directories: Option<Directories>,
+        threads: Threads,
+    ) -> Result<Self> {
+        let (shape, placement) = (job.shape(), job.placement().clone());
         let application = std::env::var(job::ENV_APPLICATION).ok().and_then(|text| text.parse().ok());
         let facts = Facts {
             rank,
-            size: shape.ranks,
-            crowded: shape.ranks > shape.cores,
+            size: placement.ranks(),
+            crowded: job.local_ranks().len() > shape.cores as usize,
             threads,
             application,
             host: process::host_name(),
             settings: Settings::default(),
-            host_number: 0,
+            placement,
         };
         let (transport, waiter) = match shape.transport {
             job::Transport::SharedMemory => {
-                let rings = SharedMemory::new(Arc::clone(job), rank);
-                (Transport::SharedMemory(rings), Waiter::Doorbell(Arc::clone(job), rank))
+                let transport = match job.has_post() {
+                    false => Transport::SharedMemory(SharedMemory::new(Arc::clone(job), rank)),
+                    true => Transport::Hosts(Box::new(Hosts::new(Arc::clone(job), rank).map_err(refused)?)),
+                };
+                (transport, Waiter::Doorbell(Arc::clone(job), rank))
             }
-            job::Transport::File => {
-                let Some(directory) = directory else {
+            job::Transport::File | job::Transport::Central => {
+                let Some(directories) = directories else {
                     let detail = format!("{} is not set: files need a directory", job::ENV_DIRECTORY);
                     return Err(Error::new(MPI_ERR_OTHER, detail));
                 };
-                let files = FileTransport::new(directory, rank, shape.ranks)?;
+                let files = FileTransport::new(directories, rank, job.placement().clone())?;
                 let waiter = Waiter::Inbox(files.inbox(), Arc::clone(job));
                 (Transport::File(files), waiter)
             }
@@ -80,28 +89,35 @@ impl World {
     /// The same world with these settings.
     #[must_use]
     pub fn with(mut self, settings: Settings) -> Self {
-        if let Transport::SharedMemory(rings) = &mut self.transport {
-            rings.choose(settings.long_messages, self.facts.crowded);
+        let crowded = self.facts.crowded;
+        match &mut self.transport {
+            Transport::SharedMemory(rings) => rings.choose(settings.long_messages, crowded),
+            Transport::Hosts(hosts) => hosts.rings.choose(settings.long_messages, crowded),
+            Transport::Alone | Transport::File(_) | Transport::Simulated(_) => {}
         }
         self.facts.settings = settings;
         self
     }
 
-    /// Process `rank` of `size` of a simulation.
+    /// Process `rank` of a simulation, on the hosts of `placement`.
     #[must_use]
-    pub fn simulated(network: &Arc<Network>, rank: u32, size: u32) -> Self {
+    pub fn simulated(network: &Arc<Network>, rank: u32, placement: &Placement) -> Self {
         let facts = Facts {
             rank,
-            size,
+            size: placement.ranks(),
             crowded: true,
             threads: Threads::MEET,
             application: None,
             host: "simulated".to_owned(),
             settings: Settings::default(),
-            host_number: 0,
+            placement: placement.clone(),
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());
         Self { facts, transport: Transport::Simulated(simulated), waiter }
     }
+}
+
+fn refused(error: postrider_os::error::Error) -> Error {
+    Error::new(MPI_ERR_OTHER, error.to_string())
 }

@@ -22,6 +22,7 @@ pub mod operations;
 pub mod point_to_point;
 mod progress;
 pub mod settings;
+pub mod topologies;
 pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -29,9 +30,11 @@ use std::sync::Arc;
 
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
 use postrider_os::gate::{Gate, GateGuard, Threads};
+use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
+use collectives::report::Report;
 use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
 use objects::{Key, Table};
@@ -65,8 +68,8 @@ pub struct Facts {
     pub host: String,
     /// What the user has set.
     pub settings: settings::Settings,
-    /// Which of the job's hosts it is, counted from 0: processes with the same number can share memory.
-    pub host_number: u32,
+    /// Which process runs on which of the job's hosts: processes of one host can share memory.
+    pub placement: Placement,
 }
 
 /// The local state of one MPI process.
@@ -104,6 +107,8 @@ pub struct State {
     more: bool,
     /// Looks that the message announced last is worth, until one is fetched.
     patience: u32,
+    /// The collectives so far, if somebody wants to know.
+    report: Report,
     /// How many operations have ended.
     completions: u64,
     /// Threads of this process that sleep.
@@ -141,10 +146,15 @@ impl State {
         self.requests.len() - 1 + self.messages.len() + self.matching.waiting() + self.backlog
     }
 
-    /// The longest message that travels with its envelope, without being announced.
+    /// The longest message to process `peer` that travels with its envelope, without being announced.
     #[must_use]
-    pub fn eager_bytes_max(&self) -> u64 {
-        self.transport.limits().eager_bytes_max
+    pub fn eager_bytes_max(&self, peer: u32) -> u64 {
+        self.transport.limits(peer).eager_bytes_max
+    }
+
+    /// Whether this process sends the same message to several of its host at the cost of one.
+    pub(crate) fn can_multicast(&self) -> bool {
+        self.transport.can_multicast()
     }
 
     fn new(world: &mut World) -> Self {
@@ -175,6 +185,7 @@ impl State {
             caching: communicators::Caching::default(),
             more: false,
             patience: 0,
+            report: Report::default(),
             completions: 0,
             sleepers: 0,
             next_context: 2,
@@ -214,6 +225,13 @@ impl Instance {
         let result = action(&mut state);
         self.wake_others(&state, before);
         result
+    }
+
+    /// What is to be said at the end: a table, at process 0, if [`Settings::report`](settings::Settings::report) is set.
+    #[must_use]
+    pub fn report(&self) -> Option<String> {
+        let wanted = self.facts.rank == 0 && self.facts.settings.report.is_some();
+        wanted.then(|| self.lock().report.table())
     }
 
     /// `MPI_Finalize`'s part: everything that was sent has left this process.

@@ -43,9 +43,8 @@ impl State {
                 self.more = false;
                 break;
             };
-            let peer = incoming.peer;
             let handled = self.handle(incoming);
-            self.transport.release(peer);
+            self.transport.release();
             handled?;
         }
         if self.backlog > 0 {
@@ -76,13 +75,14 @@ impl Instance {
         mut state: GateGuard<'a, State>,
         mut ready: impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<T> {
-        let before = state.completions;
+        let mut before = state.completions;
         if let Some(result) = ready(&mut state) {
             return result;
         }
+        let mut looks = self.looks();
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
-            for spin in 0..self.looks() + patience {
+            for spin in 0..looks + patience {
                 state.progress()?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
@@ -102,6 +102,11 @@ impl Instance {
                 Slept::Ready(result) => return result,
                 Slept::Woken(state) => state,
             };
+            before = state.completions;
+            if state.sleepers > 0 {
+                // Every message wakes all threads that wait, and is for one of them.
+                looks = 1;
+            }
         }
     }
 
@@ -138,6 +143,7 @@ impl Instance {
             return Err(deadlock());
         }
         self.wake_others(&state, before);
+        let before = state.completions;
         let ticket = self.waiter.prepare();
         if matches!(ticket, Ticket::Futex(_)) {
             state.progress()?;
@@ -148,6 +154,8 @@ impl Instance {
                 self.wake_others(&state, before);
                 return Ok(Slept::Ready(result));
             }
+            // Only for what this look has ended: threads that woke each other for the same reason again and again would never sleep.
+            self.wake_others(&state, before);
         }
         // What the last look has left has been reported already: nobody would ring for it again.
         if state.more {

@@ -7,7 +7,7 @@
 use postrider_abi::MPI_ERR_ARG;
 
 use crate::collectives::{
-    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
+    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, report, scan, scatter,
 };
 use crate::error::{Error, Result};
 use crate::transports::shared_memory;
@@ -41,7 +41,7 @@ macro_rules! forced_algorithms {
             $(Setting {
                 name: $name,
                 meaning: $meaning,
-                default: "chosen by the size of the communicator, the size of the data and the cores of the host",
+                default: "chosen by the size of the communicator, its hosts, the size of the data and the cores of the host",
                 values: || $family::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect(),
                 set: |settings, value| {
                     settings.$field = $family::Algorithm::named(value);
@@ -64,6 +64,8 @@ forced_algorithms! {
     reduce_scatter: reduce_scatter = "POSTRIDER_REDUCE_SCATTER",
         "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block.";
     scan: scan = "POSTRIDER_SCAN", "Algorithm of MPI_Scan and MPI_Exscan.";
+    report: report = "POSTRIDER_REPORT",
+        "What process 0 reports on standard error when it finalizes: which algorithms collectives have used.";
     long_messages: shared_memory = "POSTRIDER_LONG_MESSAGES", "How long messages travel through shared memory.";
 }
 
@@ -115,8 +117,8 @@ mod tests {
     fn document() -> String {
         let mut text = String::from(
             "# Settings\n\nEnvironment variables of the library, read by `MPI_Init`. Without them, what is best is chosen by the size of \
-             the\ncommunicator, the size of the data and the cores of the host. A value that is none of the allowed ones ends the \
-             program with\nthe list of them. Those of the launcher are in [RUN.md](RUN.md).\n\n| variable | meaning | values |\n|---|---|---|\n",
+             the\ncommunicator, its hosts, the size of the data and the cores of the host. A value that is none of the allowed ones ends \
+             the program\nwith the list of them. Those of the launcher are in [RUN.md](RUN.md).\n\n| variable | meaning | values |\n|---|---|---|\n",
         );
         for setting in ALL {
             let values = (setting.values)().join("`, `");

@@ -2,7 +2,9 @@
 
 use super::arguments::{Blocks, Contribution, InterPlace, Place, local, remote};
 use super::gather::copy_own;
+use super::nodes::{Nodes, Seat};
 use super::schedule::{Buffer, Schedule, Span};
+use super::select::{self, Situation};
 use super::tree::{self, Tree, log2_ceil};
 
 algorithms! {
@@ -19,6 +21,9 @@ algorithms! {
         /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
+        /// Nodes gather at their leaders, these exchange the blocks of whole nodes, and each tells its node:
+        /// the blocks of other hosts come to each host once. On one host the same as tree.
+        NodeAware = "node-aware",
     }
 }
 
@@ -28,16 +33,19 @@ pub fn allgather(algorithm: Algorithm, place: Place, send: Contribution, receive
     if total == 0 {
         return Schedule::with_capacity(0);
     }
-    match algorithm {
+    match (algorithm, place.nodes) {
         _ if place.size == 1 => {
             let mut schedule = Schedule::with_capacity(1);
             copy_own(&mut schedule, 0, send, &receive);
             schedule
         }
-        Algorithm::Ring => ring(place, send, &receive),
-        Algorithm::Bruck => bruck(place, send, &receive),
-        Algorithm::Tree => there_and_back(place, &Tree::binomial(place, 0), send, &receive),
-        Algorithm::Flat => there_and_back(place, &Tree::flat(place, 0), send, &receive),
+        (Algorithm::NodeAware, Some(nodes)) => on_nodes(place.rank, nodes, send, &receive),
+        (Algorithm::Ring, _) => ring(place, send, &receive),
+        (Algorithm::Bruck, _) => bruck(place, send, &receive),
+        (Algorithm::Tree | Algorithm::NodeAware, _) => {
+            there_and_back(place, &Tree::binomial(place, 0), send, &receive)
+        }
+        (Algorithm::Flat, _) => there_and_back(place, &Tree::flat(place, 0), send, &receive),
     }
 }
 
@@ -146,17 +154,112 @@ fn there_and_back(place: Place, there: &Tree, send: Contribution, receive: &Bloc
         schedule.end_round();
     }
     tree::broadcast(&mut schedule, &Tree::binomial(place, 0), blocks(0, place.size));
-    unpack(&mut schedule, buffer, receive, place.size);
+    unpack(&mut schedule, buffer, receive, 0..place.size);
     schedule
 }
 
-/// Unpacks blocks that stand in rank order in scratch.
-fn unpack(schedule: &mut Schedule, buffer: Buffer, receive: &Blocks, size: u32) {
+fn on_nodes(rank: u32, nodes: &Nodes, send: Contribution, receive: &Blocks) -> Schedule {
+    let seat = Seat::rootless(nodes, rank);
+    let mut ends = vec![0];
+    let mut total = 0;
+    for rank in nodes.ranks() {
+        total += receive.bytes(rank);
+        ends.push(total);
+    }
+    let mut schedule = Schedule::with_capacity(seat.members().len() + 2 * nodes.count() as usize);
+    let buffer = if nodes.in_order() {
+        packed_form(&mut schedule, receive, total)
+    } else {
+        schedule.scratch_bytes(total)
+    };
+    let places = |first: u32, count: u32| {
+        let (start, end) = (ends[first as usize], ends[(first + count) as usize]);
+        Span::packed(buffer, start, end - start)
+    };
+    let start = nodes.start(seat.node);
+    gather_in_node(&mut schedule, &seat, own_block(rank, send, receive), |position| {
+        places(start + position, 1)
+    });
+    let count = nodes.count();
+    // The blocks of some nodes from one on, around the last: one span or two.
+    let region = |first: u32, some: u32| {
+        let before = some.min(count - first);
+        [(first, before), (0, some - before)].map(|(first, some)| {
+            let start = nodes.start(first);
+            places(start, nodes.start(first + some) - start)
+        })
+    };
+    let way = match select::allgather(Situation::on_one_level(count), total) {
+        Algorithm::Ring => pass_around,
+        _ => double,
+    };
+    seat.among_leaders(&mut schedule, |schedule| way(schedule, seat.outside(), &region));
+    seat.spread(&mut schedule, places(0, ends.len() as u32 - 1));
+    unpack(&mut schedule, buffer, receive, nodes.ranks());
+    schedule
+}
+
+/// Brings the blocks of a node to its leader, where `place` says where they belong by their positions.
+fn gather_in_node(schedule: &mut Schedule, seat: &Seat, own: Span, place: impl Fn(u32) -> Span) {
+    let into = place(seat.inside().rank);
+    if !seat.leads() {
+        if into.count > 0 {
+            schedule.send(local(seat.leader(seat.node)), own);
+        }
+        schedule.end_round();
+        return;
+    }
+    for member in seat.others() {
+        let into = place(seat.nodes.position(member));
+        if into.count > 0 {
+            schedule.receive(local(member), into);
+        }
+    }
+    if into.count > 0 && own.buffer != into.buffer {
+        schedule.copy(own, into);
+    }
+    schedule.end_round();
+}
+
+/// Where the blocks of some nodes from one on are, around the last: in one span or two.
+type Region<'a> = &'a dyn Fn(u32, u32) -> [Span; 2];
+
+/// Everybody gets everybody's region: in each round a process passes on the one that it got last.
+fn pass_around(schedule: &mut Schedule, place: Place, region: Region) {
+    for step in 0..place.size - 1 {
+        let (wanted, held) = (region(place.below(step + 1), 1), region(place.below(step), 1));
+        trade(schedule, (place.below(1), wanted), (place.above(1), held));
+    }
+}
+
+/// Everybody gets everybody's region: after each round a process has twice as many, from its own on upwards.
+fn double(schedule: &mut Schedule, place: Place, region: Region) {
+    let mut held = 1;
+    while held < place.size {
+        let more = held.min(place.size - held);
+        let (wanted, given) = (region(place.above(held), more), region(place.rank, more));
+        trade(schedule, (place.above(held), wanted), (place.below(held), given));
+        held += more;
+    }
+}
+
+fn trade(schedule: &mut Schedule, (source, wanted): (u32, [Span; 2]), (target, given): (u32, [Span; 2])) {
+    for span in wanted.iter().filter(|span| span.count > 0) {
+        schedule.receive(local(source), *span);
+    }
+    for span in given.iter().filter(|span| span.count > 0) {
+        schedule.send(local(target), *span);
+    }
+    schedule.end_round();
+}
+
+/// Unpacks the blocks of `ranks`, which stand in this order in scratch.
+fn unpack(schedule: &mut Schedule, buffer: Buffer, receive: &Blocks, ranks: impl Iterator<Item = u32>) {
     if buffer == Buffer::Receive {
         return;
     }
     let mut start = 0;
-    for rank in 0..size {
+    for rank in ranks {
         let bytes = receive.bytes(rank);
         if bytes > 0 {
             schedule.copy(Span::packed(buffer, start, bytes), receive.in_receive(rank));
@@ -190,7 +293,7 @@ pub fn inter(place: InterPlace, send: Contribution, receive: Blocks) -> Schedule
     if total > 0 {
         let tree = Tree::binomial(place.local, 0);
         tree::broadcast(&mut schedule, &tree, Span::packed(buffer, 0, total));
-        unpack(&mut schedule, buffer, &receive, place.remote_size);
+        unpack(&mut schedule, buffer, &receive, 0..place.remote_size);
     }
     schedule
 }

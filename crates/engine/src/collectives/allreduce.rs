@@ -1,8 +1,10 @@
 //! `MPI_Allreduce` (MPI 5.0, section 6.9.6). Every algorithm gives all processes the same bits.
 
 use super::arguments::{InterPlace, Place, local, remote};
-use super::reduction::{self, Accumulator, Folded, Range, Reduction};
+use super::nodes::Seat;
+use super::reduction::{self, Accumulator, Folded, Range, Reduction, Vector};
 use super::schedule::{Buffer, Schedule};
+use super::select::{self, Situation};
 use super::tree::{self, Tree, log2_ceil};
 
 algorithms! {
@@ -19,6 +21,10 @@ algorithms! {
         /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
+        /// Nodes reduce to their leaders, these to all of them, and each tells its node. On one host, or if
+        /// the operator is not commutative and the ranks of a host do not follow one another, as on one
+        /// host.
+        NodeAware = "node-aware",
     }
 }
 
@@ -28,37 +34,70 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
     if reduction.bytes() == 0 {
         return schedule;
     }
-    let (whole, output) = (reduction.whole(), reduction.output());
-    match algorithm {
-        Algorithm::RecursiveDoubling => {
-            let folded = Folded::new(place);
-            let mut held = Accumulator::whole(&reduction, true).ordered();
-            folded.recursive_doubling(&mut schedule, &mut held);
-            if folded.worker().is_some() {
-                held.settle(&mut schedule, whole, output);
-            }
-            folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
+    let mut held = Accumulator::whole(&reduction, true);
+    let level = |size| select::allreduce(Situation::on_one_level(size), reduction.bytes(), reduction.count);
+    match (algorithm, reduction.nodes(place)) {
+        (Algorithm::NodeAware, Some(nodes)) => {
+            let seat = Seat::rootless(nodes, place.rank);
+            reduction::to_leader(&mut schedule, &seat, &mut held);
+            seat.among_leaders(&mut schedule, |schedule| {
+                on_one_level(schedule, level(nodes.count()), seat.outside(), &reduction, held);
+            });
+            schedule.end_round();
+            seat.spread(&mut schedule, reduction.output().span(reduction.whole()));
         }
-        Algorithm::RecursiveHalving => {
-            let folded = Folded::new(place);
-            let mut held = Accumulator::whole(&reduction, true);
-            folded.recursive_halving(&mut schedule, &mut held);
-            if let Some(worker) = folded.worker() {
-                held.settle(&mut schedule, folded.segment(worker, folded.levels(), reduction.count), output);
-            }
-            folded.gather_segments(&mut schedule, output, reduction.count);
-            folded.unfold(&mut schedule, |_| output.span(whole), output.span(whole));
+        (Algorithm::NodeAware, None) => {
+            on_one_level(&mut schedule, level(place.size), place, &reduction, held);
         }
-        Algorithm::Ring => ring(&mut schedule, place, &reduction),
-        Algorithm::Tree => there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &reduction),
-        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &reduction),
+        _ => on_one_level(&mut schedule, algorithm, place, &reduction, held),
     }
     schedule
 }
 
-fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree, reduction: &Reduction) {
+/// Without regard to hosts: everybody gets the reduction of what everybody holds.
+fn on_one_level(
+    schedule: &mut Schedule,
+    algorithm: Algorithm,
+    place: Place,
+    reduction: &Reduction,
+    mut held: Accumulator,
+) {
     let (whole, output) = (reduction.whole(), reduction.output());
-    let mut held = Accumulator::whole(reduction, true);
+    match algorithm {
+        Algorithm::RecursiveDoubling => {
+            let folded = Folded::new(place);
+            let mut held = held.ordered();
+            folded.recursive_doubling(schedule, &mut held);
+            if folded.worker().is_some() {
+                held.settle(schedule, whole, output);
+            }
+            folded.unfold(schedule, |_| output.span(whole), output.span(whole));
+        }
+        Algorithm::RecursiveHalving => {
+            let folded = Folded::new(place);
+            folded.recursive_halving(schedule, &mut held);
+            if let Some(worker) = folded.worker() {
+                held.settle(schedule, folded.segment(worker, folded.levels(), reduction.count), output);
+            }
+            folded.gather_segments(schedule, output, reduction.count);
+            folded.unfold(schedule, |_| output.span(whole), output.span(whole));
+        }
+        Algorithm::Ring => ring(schedule, place, reduction, held.value),
+        Algorithm::Tree | Algorithm::NodeAware => {
+            there_and_back(schedule, place, &Tree::binomial(place, 0), reduction, held);
+        }
+        Algorithm::Flat => there_and_back(schedule, place, &Tree::flat(place, 0), reduction, held),
+    }
+}
+
+fn there_and_back(
+    schedule: &mut Schedule,
+    place: Place,
+    there: &Tree,
+    reduction: &Reduction,
+    mut held: Accumulator,
+) {
+    let (whole, output) = (reduction.whole(), reduction.output());
     reduction::to_tree_root(schedule, there, &mut held);
     if place.rank == 0 {
         held.settle(schedule, whole, output);
@@ -76,13 +115,13 @@ fn part(count: i64, rank: u32, size: u32) -> Range {
     Range { first: start(rank), count: start(rank + 1) - start(rank) }
 }
 
-fn ring(schedule: &mut Schedule, place: Place, reduction: &Reduction) {
+fn ring(schedule: &mut Schedule, place: Place, reduction: &Reduction, input: Vector) {
     let part = |rank| part(reduction.count, rank, place.size);
     let mine = part(place.rank);
     let output = reduction.output();
     // In place only this process's part is written before its operand has been sent to the others.
-    let mut held = Accumulator::new(reduction, reduction.input(), Some(output), mine);
-    reduction::pairwise(schedule, place, reduction.input(), &mut held, part);
+    let mut held = Accumulator::new(reduction, input, Some(output), mine);
+    reduction::pairwise(schedule, place, input, &mut held, part);
     held.settle(schedule, mine, output);
     for step in 0..place.size - 1 {
         let [wanted, held] = [part(place.below(step + 1)), part(place.below(step))];

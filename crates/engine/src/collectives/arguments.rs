@@ -1,17 +1,25 @@
 //! The arguments of collective calls, as the schedules see them: no addresses, only numbers.
 
+use super::nodes::Nodes;
 use super::schedule::{Buffer, Peer, Span, TypeOf};
 
 /// A process of an intra-communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Place<'a> {
     /// This process.
     pub rank: u32,
     /// Number of processes; at least one.
     pub size: u32,
+    /// How the processes are spread over hosts; none if they are on one, or it does not matter.
+    pub nodes: Option<&'a Nodes>,
 }
 
-impl Place {
+impl Place<'_> {
+    /// The place of a process on one host with all others.
+    pub fn on_one_host(rank: u32, size: u32) -> Self {
+        Self { rank, size, nodes: None }
+    }
+
     /// The peer `distance` ranks above this process, cyclically; `distance` is at most the size.
     pub fn above(self, distance: u32) -> u32 {
         ((u64::from(self.rank) + u64::from(distance)) % u64::from(self.size)) as u32
@@ -27,7 +35,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterPlace {
     /// This process in its own group.
-    pub local: Place,
+    pub local: Place<'static>,
     /// Number of processes of the other group; at least one.
     pub remote_size: u32,
 }

@@ -1,6 +1,7 @@
 //! `MPI_Barrier` (MPI 5.0, section 6.3).
 
 use super::arguments::{InterPlace, Place, local, remote};
+use super::nodes::Seat;
 use super::schedule::{Schedule, Span};
 use super::tree::{self, Tree, log2_ceil};
 
@@ -14,6 +15,9 @@ algorithms! {
         /// Everybody sends to rank 0, and the news comes back along a binomial tree: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
+        /// Nodes gather at their leaders, these meet by dissemination, and release their nodes. On one host
+        /// the same as tree.
+        NodeAware = "node-aware",
     }
 }
 
@@ -21,18 +25,28 @@ algorithms! {
 pub fn barrier(algorithm: Algorithm, place: Place) -> Schedule {
     let levels = log2_ceil(place.size);
     let mut schedule = Schedule::with_capacity(2 * levels as usize + 2);
-    match algorithm {
-        Algorithm::Dissemination => {
-            for level in 0..levels {
-                schedule.receive(local(place.below(1 << level)), Span::EMPTY);
-                schedule.send(local(place.above(1 << level)), Span::EMPTY);
-                schedule.end_round();
-            }
+    match (algorithm, place.nodes) {
+        (Algorithm::Dissemination, _) => disseminate(&mut schedule, place),
+        (Algorithm::NodeAware, Some(nodes)) => {
+            let seat = Seat::rootless(nodes, place.rank);
+            seat.in_node(&mut schedule, |schedule| tree::notify(schedule, &Tree::flat(seat.inside(), 0)));
+            seat.among_leaders(&mut schedule, |schedule| disseminate(schedule, seat.outside()));
+            seat.spread(&mut schedule, Span::EMPTY);
         }
-        Algorithm::Tree => there_and_back(&mut schedule, place, &Tree::binomial(place, 0)),
-        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0)),
+        (Algorithm::Tree | Algorithm::NodeAware, _) => {
+            there_and_back(&mut schedule, place, &Tree::binomial(place, 0));
+        }
+        (Algorithm::Flat, _) => there_and_back(&mut schedule, place, &Tree::flat(place, 0)),
     }
     schedule
+}
+
+fn disseminate(schedule: &mut Schedule, place: Place) {
+    for level in 0..log2_ceil(place.size) {
+        schedule.receive(local(place.below(1 << level)), Span::EMPTY);
+        schedule.send(local(place.above(1 << level)), Span::EMPTY);
+        schedule.end_round();
+    }
 }
 
 fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree) {

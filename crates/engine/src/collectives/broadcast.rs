@@ -5,7 +5,9 @@
 //! travels in parts.
 
 use super::arguments::{Block, InterPlace, Place, Root, local, remote};
+use super::nodes::{Nodes, Seat};
 use super::schedule::{Buffer, Schedule, Span};
+use super::select::{self, Situation};
 use super::tree::{self, Tree, log2_ceil};
 
 algorithms! {
@@ -19,37 +21,77 @@ algorithms! {
         /// The same, but the parts are gathered by recursive doubling; where the size is no power of two, by
         /// the ring.
         ScatterDoubling = "scatter-doubling",
+        /// The root sends to everybody, one after the other.
+        Flat = "flat",
+        /// To the leaders of the nodes, and from them to the others of their nodes: the data comes to each
+        /// host once. On one host the same as binomial.
+        NodeAware = "node-aware",
     }
 }
 
 /// The broadcast of an intra-communicator.
 pub fn broadcast(algorithm: Algorithm, place: Place, root: u32, data: Block) -> Schedule {
-    let tree = Tree::binomial(place, root);
     if place.size == 1 || data.bytes() == 0 {
         return Schedule::with_capacity(0);
     }
-    if algorithm == Algorithm::Binomial {
-        let mut schedule = Schedule::with_capacity(log2_ceil(place.size) as usize + 1);
-        tree::broadcast(&mut schedule, &tree, data.in_receive());
-        return schedule;
+    let mut schedule = Schedule::with_capacity(log2_ceil(place.size) as usize + 1);
+    match (algorithm, place.nodes) {
+        (Algorithm::NodeAware, Some(nodes)) => on_nodes(&mut schedule, place, nodes, root, data),
+        _ => on_one_level(&mut schedule, algorithm, place, root, data),
     }
-    let mut schedule = Schedule::with_capacity(2 * place.size as usize + 4);
+    schedule
+}
+
+/// Without regard to hosts.
+fn on_one_level(schedule: &mut Schedule, algorithm: Algorithm, place: Place, root: u32, data: Block) {
+    let whole = data.in_receive();
+    match algorithm {
+        Algorithm::Binomial | Algorithm::NodeAware => {
+            tree::broadcast(schedule, &Tree::binomial(place, root), whole);
+        }
+        Algorithm::Flat => tree::broadcast(schedule, &Tree::flat(place, root), whole),
+        Algorithm::ScatterRing => in_parts(schedule, gather_ring, place, root, data),
+        Algorithm::ScatterDoubling if !place.size.is_power_of_two() => {
+            in_parts(schedule, gather_ring, place, root, data);
+        }
+        Algorithm::ScatterDoubling => in_parts(schedule, gather_doubling, place, root, data),
+    }
+}
+
+/// The leaders do as a communicator of their own would: along a tree, unless the data is long.
+fn on_nodes(schedule: &mut Schedule, place: Place, nodes: &Nodes, root: u32, data: Block) {
+    let seat = Seat::new(nodes, place.rank, root);
+    match select::broadcast(Situation::on_one_level(nodes.count()), data.bytes()) {
+        Algorithm::Binomial => seat.broadcast(schedule, data.in_receive()),
+        algorithm => {
+            seat.among_leaders(schedule, |schedule| {
+                on_one_level(schedule, algorithm, seat.outside(), seat.root_node, data);
+            });
+            seat.spread(schedule, data.in_receive());
+        }
+    }
+}
+
+fn in_parts(
+    schedule: &mut Schedule,
+    gather: fn(&mut Schedule, &Tree, &Parts),
+    place: Place,
+    root: u32,
+    data: Block,
+) {
+    let tree = Tree::binomial(place, root);
     let buffer = if data.layout.contiguous { Buffer::Receive } else { schedule.scratch_bytes(data.bytes()) };
     let whole = Span::packed(buffer, 0, data.bytes());
     let parts = Parts { buffer, bytes: data.bytes(), size: place.size };
     if !data.layout.contiguous && place.rank == root {
         schedule.copy(data.in_receive(), whole);
     }
-    scatter(&mut schedule, &tree, &parts);
-    if algorithm == Algorithm::ScatterDoubling && place.size.is_power_of_two() {
-        gather_doubling(&mut schedule, &tree, &parts);
-    } else {
-        gather_ring(&mut schedule, &tree, &parts);
-    }
+    scatter(schedule, &tree, &parts);
+    gather(schedule, &tree, &parts);
     if !data.layout.contiguous && place.rank != root {
         schedule.copy(whole, data.in_receive());
     }
-    schedule
+    schedule.end_round();
 }
 
 /// The data, cut into one part for each position of the tree; the last ones may be short or empty.

@@ -9,12 +9,16 @@
 //! `None` where a block may be in place is `MPI_IN_PLACE`. Every process takes a number for every operation, even if it has
 //! nothing to do in it, since it tells the messages of one operation from those of the next.
 
+use std::cell::Cell;
+
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_ROOT, MPI_PROC_NULL, MPI_ROOT};
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Layout, Place, Root};
 use super::data::{Data, Many, Operands, in_place, layout_of};
 use super::execute::{Call, Side, Types};
+use super::nodes::Nodes;
 use super::reduction::Reduction;
+use super::report::Used;
 use super::schedule::Schedule;
 use super::select::{self, Situation};
 use super::{
@@ -24,7 +28,7 @@ use crate::communicators::Communicator;
 use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::settings::Settings;
-use crate::{Instance, State};
+use crate::{Facts, Instance, State};
 
 /// What one process does in a collective operation, ready to run.
 #[derive(Debug)]
@@ -43,9 +47,10 @@ pub struct Calls<'a> {
     /// The local state, to look up handles in.
     pub state: &'a State,
     key: Key,
-    communicator: &'a Communicator,
+    pub(super) communicator: &'a Communicator,
     settings: &'a Settings,
-    crowded: bool,
+    facts: &'a Facts,
+    used: Cell<Option<Used>>,
 }
 
 /// The root argument of a call, checked.
@@ -78,22 +83,33 @@ impl Rooted {
 }
 
 /// The two kinds of communicators, and this process in them.
-enum Kind {
-    Intra(Place),
+enum Kind<'a> {
+    Intra(Place<'a>),
     Inter(InterPlace),
 }
 
 impl Calls<'_> {
-    fn kind(&self) -> Kind {
-        let place = Place { rank: self.communicator.rank, size: self.communicator.size() };
+    fn kind(&self) -> Kind<'_> {
         match &self.communicator.remote {
-            None => Kind::Intra(place),
-            Some(remote) => Kind::Inter(InterPlace { local: place, remote_size: remote.size() }),
+            None => Kind::Intra(self.communicator.place(self.facts, self.state.can_multicast())),
+            Some(remote) => {
+                let local = Place::on_one_host(self.communicator.rank, self.communicator.size());
+                Kind::Inter(InterPlace { local, remote_size: remote.size() })
+            }
         }
     }
 
     fn situation(&self, place: Place) -> Situation {
-        Situation { size: place.size, crowded: self.crowded }
+        Situation::of(place, self.facts, self.state.can_multicast())
+    }
+
+    /// Notes by which algorithm the call is done; `bytes` is what a process contributes or gets.
+    fn note(&self, collective: &'static str, algorithm: &'static str, place: Place, bytes: i64) {
+        if self.settings.report.is_none() {
+            return;
+        }
+        let hosts = place.nodes.map_or(1, Nodes::count);
+        self.used.set(Some(Used::new(collective, algorithm, (place.size, hosts), bytes)));
     }
 
     /// Number of processes that this one exchanges blocks with: the communicator's, or those of the remote group.
@@ -131,7 +147,7 @@ impl Calls<'_> {
         Side { memory: self.state.nowhere, types: Types::None }
     }
 
-    fn call(&self, send: Option<Side>, receive: Option<Side>) -> Call {
+    pub(super) fn call(&self, send: Option<Side>, receive: Option<Side>) -> Call {
         Call {
             communicator: self.key,
             send: send.unwrap_or_else(|| self.nothing()),
@@ -147,8 +163,10 @@ impl Calls<'_> {
     pub fn barrier(&self) -> Result<(Call, Schedule)> {
         let schedule = match self.kind() {
             Kind::Intra(place) => {
-                let algorithm = self.settings.barrier;
-                barrier::barrier(algorithm.unwrap_or_else(|| select::barrier(self.situation(place))), place)
+                let choose = || select::barrier(self.situation(place));
+                let algorithm = self.settings.barrier.unwrap_or_else(choose);
+                self.note("MPI_Barrier", algorithm.name(), place, 0);
+                barrier::barrier(algorithm, place)
             }
             Kind::Inter(place) => barrier::inter(place),
         };
@@ -164,7 +182,9 @@ impl Calls<'_> {
         let schedule = match (self.kind(), root) {
             (Kind::Intra(place), Rooted::Intra { root, .. }) => {
                 let choose = || select::broadcast(self.situation(place), block.bytes());
-                broadcast::broadcast(self.settings.broadcast.unwrap_or_else(choose), place, root, block)
+                let algorithm = self.settings.broadcast.unwrap_or_else(choose);
+                self.note("MPI_Bcast", algorithm.name(), place, block.bytes());
+                broadcast::broadcast(algorithm, place, root, block)
             }
             (Kind::Inter(place), Rooted::Inter(root)) => broadcast::inter(place, root, block),
             _ => return Err(mixed()),
@@ -188,12 +208,11 @@ impl Calls<'_> {
         };
         let from = contribution(send.as_ref(), root.is_root())?;
         let into = receive.as_ref().map(Data::block).transpose()?;
-        let block_bytes = match (into, from) {
-            (Some(block), _) | (None, Contribution::Send(block)) => block.bytes(),
-            (None, Contribution::InPlace) => 0,
-        };
+        let block_bytes = into.map_or_else(|| bytes_of(from), |block| block.bytes());
         let choose = || select::gather(self.situation(place), block_bytes);
-        let schedule = gather::gather(self.settings.gather.unwrap_or_else(choose), place, at, from, into);
+        let algorithm = self.settings.gather.unwrap_or_else(choose);
+        self.note("MPI_Gather", algorithm.name(), place, block_bytes);
+        let schedule = gather::gather(algorithm, place, at, from, into);
         Ok((self.call(send.map(Data::side), receive.map(Data::side)), schedule))
     }
 
@@ -212,7 +231,10 @@ impl Calls<'_> {
         receive.as_ref().map_or(Ok(()), |receive| receive.check(self.peers()))?;
         let into = receive.as_ref().map(Many::blocks);
         let schedule = match (self.kind(), root) {
-            (Kind::Intra(place), Rooted::Intra { root, .. }) => gather::gatherv(place, root, from, into),
+            (Kind::Intra(place), Rooted::Intra { root, .. }) => {
+                self.note("MPI_Gatherv", gather::Algorithm::Linear.name(), place, bytes_of(from));
+                gather::gatherv(place, root, from, into)
+            }
             (Kind::Inter(place), Rooted::Inter(root)) => gather::inter(place, root, from, into),
             _ => return Err(mixed()),
         };
@@ -237,7 +259,9 @@ impl Calls<'_> {
         let into = part(receive.as_ref(), here)?;
         let block_bytes = from.or(into).map_or(0, |block| block.bytes());
         let choose = || select::scatter(self.situation(place), block_bytes);
-        let schedule = scatter::scatter(self.settings.scatter.unwrap_or_else(choose), place, at, from, into);
+        let algorithm = self.settings.scatter.unwrap_or_else(choose);
+        self.note("MPI_Scatter", algorithm.name(), place, block_bytes);
+        let schedule = scatter::scatter(algorithm, place, at, from, into);
         Ok((self.call(send.map(Data::side), receive.map(Data::side)), schedule))
     }
 
@@ -255,7 +279,11 @@ impl Calls<'_> {
         send.as_ref().map_or(Ok(()), |send| send.check(self.peers()))?;
         let from = send.as_ref().map(Many::blocks);
         let schedule = match (self.kind(), root) {
-            (Kind::Intra(place), Rooted::Intra { root, .. }) => scatter::scatterv(place, root, from, into),
+            (Kind::Intra(place), Rooted::Intra { root, .. }) => {
+                let bytes = into.map_or(0, |block| block.bytes());
+                self.note("MPI_Scatterv", scatter::Algorithm::Linear.name(), place, bytes);
+                scatter::scatterv(place, root, from, into)
+            }
             (Kind::Inter(place), Rooted::Inter(root)) => scatter::inter(place, root, from, into),
             _ => return Err(mixed()),
         };
@@ -274,7 +302,9 @@ impl Calls<'_> {
         let schedule = match kind {
             Kind::Intra(place) => {
                 let choose = || select::allgather(self.situation(place), into.total_bytes(place.size));
-                allgather::allgather(self.settings.allgather.unwrap_or_else(choose), place, from, into)
+                let algorithm = self.settings.allgather.unwrap_or_else(choose);
+                self.note("MPI_Allgather(v)", algorithm.name(), place, into.bytes(place.rank));
+                allgather::allgather(algorithm, place, from, into)
             }
             Kind::Inter(place) => allgather::inter(place, from, into),
         };
@@ -295,7 +325,9 @@ impl Calls<'_> {
                     Blocks::Equal(block) => select::alltoall(self.situation(place), block.bytes()),
                     Blocks::Varying { .. } | Blocks::General { .. } => select::alltoallv(),
                 };
-                alltoall::alltoall(self.settings.alltoall.unwrap_or_else(choose), place, from, into)
+                let algorithm = self.settings.alltoall.unwrap_or_else(choose);
+                self.note("MPI_Alltoall(v,w)", algorithm.name(), place, into.bytes(place.rank));
+                alltoall::alltoall(algorithm, place, from, into)
             }
             (Kind::Inter(place), Some(from)) => alltoall::inter(place, from, into),
             (Kind::Inter(_), None) => return Err(in_place()),
@@ -323,7 +355,9 @@ impl Calls<'_> {
         let schedule = match (self.kind(), root) {
             (Kind::Intra(place), Rooted::Intra { root, .. }) => {
                 let choose = || select::reduce(self.situation(place), reduction.bytes(), reduction.count);
-                reduce::reduce(self.settings.reduce.unwrap_or_else(choose), place, root, reduction)
+                let algorithm = self.settings.reduce.unwrap_or_else(choose);
+                self.note("MPI_Reduce", algorithm.name(), place, reduction.bytes());
+                reduce::reduce(algorithm, place, root, reduction)
             }
             (Kind::Inter(place), Rooted::Inter(root)) => reduce::inter(place, root, reduction),
             _ => return Err(mixed()),
@@ -341,7 +375,9 @@ impl Calls<'_> {
         let schedule = match self.kind() {
             Kind::Intra(place) => {
                 let choose = || select::allreduce(self.situation(place), reduction.bytes(), reduction.count);
-                allreduce::allreduce(self.settings.allreduce.unwrap_or_else(choose), place, reduction)
+                let algorithm = self.settings.allreduce.unwrap_or_else(choose);
+                self.note("MPI_Allreduce", algorithm.name(), place, reduction.bytes());
+                allreduce::allreduce(algorithm, place, reduction)
             }
             Kind::Inter(_) if reduction.in_place => return Err(in_place()),
             Kind::Inter(place) => allreduce::inter(place, reduction),
@@ -382,6 +418,7 @@ impl Calls<'_> {
             Kind::Intra(place) => {
                 let choose = || select::reduce_scatter(self.situation(place), reduction.bytes(), total);
                 let algorithm = self.settings.reduce_scatter.unwrap_or_else(choose);
+                self.note("MPI_Reduce_scatter(_block)", algorithm.name(), place, reduction.bytes());
                 reduce_scatter::reduce_scatter(algorithm, place, parts, reduction)
             }
             Kind::Inter(_) if reduction.in_place => return Err(in_place()),
@@ -395,7 +432,7 @@ impl Calls<'_> {
     /// # Errors
     /// Wrong counts, operations or buffers; an inter-communicator.
     pub fn scan(&self, operands: Operands) -> Result<(Call, Schedule)> {
-        self.prefix(operands, scan::scan, true)
+        self.prefix("MPI_Scan", operands, scan::scan, true)
     }
 
     /// `MPI_Exscan` (section 6.11.2).
@@ -405,11 +442,12 @@ impl Calls<'_> {
     pub fn exscan(&self, operands: Operands) -> Result<(Call, Schedule)> {
         // The receive buffer of rank 0 is not significant, unless it is where the operand is.
         let receives = self.communicator.rank > 0 || operands.send.is_none();
-        self.prefix(operands, scan::exscan, receives)
+        self.prefix("MPI_Exscan", operands, scan::exscan, receives)
     }
 
     fn prefix(
         &self,
+        collective: &'static str,
         operands: Operands,
         build: fn(scan::Algorithm, Place, Reduction) -> Schedule,
         receives: bool,
@@ -420,7 +458,9 @@ impl Calls<'_> {
         };
         operands.check(operands.count, receives)?;
         let algorithm = self.settings.scan.unwrap_or_else(|| select::scan(self.situation(place)));
-        let schedule = build(algorithm, place, reduction(&operands, operands.count));
+        let reduction = reduction(&operands, operands.count);
+        self.note(collective, algorithm.name(), place, reduction.bytes());
+        let schedule = build(algorithm, place, reduction);
         Ok((self.reducing(operands), schedule))
     }
 
@@ -431,6 +471,13 @@ impl Calls<'_> {
             receive: Side { memory: operands.receive, types: Types::One(operands.datatype) },
             operation: Some((operands.operation, operands.handle)),
         }
+    }
+}
+
+fn bytes_of(contribution: Contribution) -> i64 {
+    match contribution {
+        Contribution::Send(block) => block.bytes(),
+        Contribution::InPlace => 0,
     }
 }
 
@@ -489,9 +536,12 @@ impl Instance {
             key: communicator,
             communicator: state.communicators.get(communicator)?,
             settings: &self.facts.settings,
-            crowded: self.facts.crowded,
+            facts: &self.facts,
+            used: Cell::new(None),
         };
         let (call, schedule) = prepare(&calls)?;
+        let used = calls.used.get();
+        used.into_iter().for_each(|used| state.report.count(used));
         let number = state.communicators.get_mut(communicator)?.next_collective();
         Ok(Planned { call, schedule, number })
     }

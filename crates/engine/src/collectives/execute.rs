@@ -3,6 +3,7 @@
 //! The messages of one collective operation have its number as their tag, so that two operations of one communicator never
 //! take each other's. Reductions with a function of the user run outside of the lock.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
@@ -141,6 +142,39 @@ impl<'a> Running<'a> {
         operation.apply(datatype, *handle, self.place(from), self.place(into), into.count)
     }
 
+    /// Starts the first steps: a send of the same span to several peers as one, where the transport can; else one step.
+    /// Returns the steps that are left.
+    fn start_first<'s>(
+        &self,
+        state: &mut State,
+        steps: &'s [Step],
+        tag: i32,
+        under_way: &mut Vec<Key>,
+    ) -> Result<&'s [Step]> {
+        let Some((first, others)) = steps.split_first() else { return Ok(steps) };
+        if let Step::Send { peer: Peer::Local(rank), from } = first
+            && state.can_multicast()
+        {
+            // Who is a neighbour twice gets two messages, one after the other.
+            let mut peers = BTreeSet::from([*rank]);
+            let mut is_same = |step: &Step| match step {
+                Step::Send { peer: Peer::Local(rank), from: other } => other == from && peers.insert(*rank),
+                _ => false,
+            };
+            let same = others.iter().take_while(|step| is_same(step)).count();
+            if same > 0 {
+                let key = self.call.communicator;
+                let found = state.communicators.get(key)?;
+                let routes: Result<Vec<Route>> =
+                    steps[..=same].iter().filter_map(peer_of).map(|peer| route(found, key, peer)).collect();
+                under_way.extend(state.post_multicast(&routes?, tag, &self.buffer(from))?);
+                return Ok(&others[same..]);
+            }
+        }
+        under_way.extend(self.start(state, first, tag)?);
+        Ok(others)
+    }
+
     /// Starts a communication step; none when it is complete at once.
     fn start(&self, state: &mut State, step: &Step, tag: i32) -> Result<Option<Key>> {
         let key = self.call.communicator;
@@ -158,6 +192,13 @@ impl<'a> Running<'a> {
             }
             Step::Copy { .. } | Step::Reduce { .. } => Ok(None),
         }
+    }
+}
+
+fn peer_of(step: &Step) -> Option<Peer> {
+    match step {
+        Step::Send { peer, .. } | Step::Receive { peer, .. } => Some(*peer),
+        Step::Copy { .. } | Step::Reduce { .. } => None,
     }
 }
 
@@ -222,8 +263,9 @@ impl Instance {
         under_way: &mut Vec<Key>,
     ) -> Result<()> {
         let mut state = self.lock();
-        for step in steps {
-            under_way.extend(running.start(&mut state, step, tag)?);
+        let mut steps = steps;
+        while !steps.is_empty() {
+            steps = running.start_first(&mut state, steps, tag, under_way)?;
         }
         let mut failed = None;
         self.wait_until(state, |state| {

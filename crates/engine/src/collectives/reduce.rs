@@ -1,8 +1,10 @@
 //! `MPI_Reduce` (MPI 5.0, section 6.9.1).
 
 use super::arguments::{InterPlace, Place, Root, local, remote};
+use super::nodes::{Nodes, Seat};
 use super::reduction::{self, Accumulator, Folded, Reduction};
 use super::schedule::Schedule;
+use super::select::{self, Situation};
 use super::tree::{Tree, log2_ceil};
 
 algorithms! {
@@ -17,6 +19,10 @@ algorithms! {
         /// Recursive halving, after which each process sends the root its segment (Rabenseifner): for long
         /// vectors.
         ReduceScatterGather = "reduce-scatter-gather",
+        /// Nodes reduce to their leaders, and these to the root: every host sends one vector. On one host,
+        /// or if the operator is not commutative and the ranks of a host do not follow one another, as on
+        /// one host.
+        NodeAware = "node-aware",
     }
 }
 
@@ -27,21 +33,64 @@ pub fn reduce(algorithm: Algorithm, place: Place, root: u32, reduction: Reductio
         return schedule;
     }
     let mut held = Accumulator::whole(&reduction, place.rank == root);
-    let tree_root = if reduction.commutative { root } else { 0 };
-    match algorithm {
-        Algorithm::Binomial => {
-            let tree = Tree::binomial(place, tree_root);
-            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+    match (algorithm, reduction.nodes(place)) {
+        (Algorithm::NodeAware, Some(nodes)) => {
+            on_nodes(&mut schedule, place, nodes, root, &reduction, &mut held);
         }
-        Algorithm::Flat => {
-            let tree = Tree::flat(place, tree_root);
-            along_tree(&mut schedule, &tree, (place.rank, root), &reduction, &mut held);
+        (Algorithm::NodeAware, None) => {
+            let algorithm =
+                select::reduce(Situation::on_one_level(place.size), reduction.bytes(), reduction.count);
+            on_one_level(&mut schedule, algorithm, place, root, &reduction, &mut held);
         }
-        Algorithm::ReduceScatterGather => {
-            reduce_scatter_gather(&mut schedule, place, root, &reduction, &mut held);
-        }
+        _ => on_one_level(&mut schedule, algorithm, place, root, &reduction, &mut held),
     }
     schedule
+}
+
+/// Without regard to hosts.
+fn on_one_level(
+    schedule: &mut Schedule,
+    algorithm: Algorithm,
+    place: Place,
+    root: u32,
+    reduction: &Reduction,
+    held: &mut Accumulator,
+) {
+    let tree_root = if reduction.commutative { root } else { 0 };
+    match algorithm {
+        Algorithm::Binomial | Algorithm::NodeAware => {
+            along_tree(schedule, &Tree::binomial(place, tree_root), (place.rank, root), reduction, held);
+        }
+        Algorithm::Flat => {
+            along_tree(schedule, &Tree::flat(place, tree_root), (place.rank, root), reduction, held);
+        }
+        Algorithm::ReduceScatterGather => reduce_scatter_gather(schedule, place, root, reduction, held),
+    }
+}
+
+/// With an operator that is not commutative the lowest ranks lead, and rank 0 sends the result to the root.
+fn on_nodes(
+    schedule: &mut Schedule,
+    place: Place,
+    nodes: &Nodes,
+    root: u32,
+    reduction: &Reduction,
+    held: &mut Accumulator,
+) {
+    let top = if reduction.commutative { root } else { 0 };
+    let seat = Seat::new(nodes, place.rank, top);
+    reduction::to_leader(schedule, &seat, held);
+    let outer = Situation::on_one_level(nodes.count());
+    match select::reduce(outer, reduction.bytes(), reduction.count) {
+        Algorithm::ReduceScatterGather if top == root => seat.among_leaders(schedule, |schedule| {
+            reduce_scatter_gather(schedule, seat.outside(), seat.root_node, reduction, held);
+        }),
+        _ => {
+            let tree = Tree::binomial(seat.outside(), seat.root_node);
+            seat.among_leaders(schedule, |schedule| reduction::to_tree_root(schedule, &tree, held));
+            hand_over(schedule, (place.rank, top, root), reduction, held);
+        }
+    }
 }
 
 /// Reduces to the root of the tree, and sends the result on if that is not the root of the call.
@@ -52,12 +101,22 @@ fn along_tree(
     reduction: &Reduction,
     held: &mut Accumulator,
 ) {
-    let (whole, output) = (reduction.whole(), reduction.output());
     reduction::to_tree_root(schedule, tree, held);
-    match (tree.position == 0, rank == root) {
+    hand_over(schedule, (rank, tree.rank(0), root), reduction, held);
+}
+
+/// The result goes from rank `top`, which holds it, to the root.
+fn hand_over(
+    schedule: &mut Schedule,
+    (rank, top, root): (u32, u32, u32),
+    reduction: &Reduction,
+    held: &mut Accumulator,
+) {
+    let (whole, output) = (reduction.whole(), reduction.output());
+    match (rank == top, rank == root) {
         (true, true) => held.settle(schedule, whole, output),
         (true, false) => schedule.send(local(root), held.value.span(whole)),
-        (false, true) => schedule.receive(local(tree.rank(0)), output.span(whole)),
+        (false, true) => schedule.receive(local(top), output.span(whole)),
         (false, false) => {}
     }
 }

@@ -1,8 +1,10 @@
 //! `MPI_Reduce_scatter_block` and `MPI_Reduce_scatter` (MPI 5.0, section 6.10).
 
 use super::arguments::{InterPlace, Place, local, remote};
+use super::nodes::Seat;
 use super::reduction::{self, Accumulator, Folded, Range, Reduction, Vector};
 use super::schedule::Schedule;
+use super::select::{self, Situation};
 use super::tree::{Tree, log2_ceil};
 
 algorithms! {
@@ -16,6 +18,10 @@ algorithms! {
         Tree = "tree",
         /// To rank 0 and back directly: as many messages as the tree, but nobody has to wait twice.
         Flat = "flat",
+        /// Nodes reduce to their leaders, these reduce and scatter the parts of whole nodes, and each hands
+        /// out what is its node's. On one host, or if the ranks of a host do not follow one another, as on
+        /// one host.
+        NodeAware = "node-aware",
     }
 }
 
@@ -77,15 +83,77 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
         return schedule;
     }
     let starts = parts.starts(place.size);
-    match algorithm {
-        Algorithm::Pairwise => pairwise(&mut schedule, place, &starts, &reduction),
-        Algorithm::RecursiveDoubling => doubling(&mut schedule, place, &starts, &reduction),
-        Algorithm::Tree => {
-            there_and_back(&mut schedule, place, &Tree::binomial(place, 0), &starts, &reduction)
+    match (algorithm, place.nodes.filter(|nodes| nodes.in_order())) {
+        (Algorithm::NodeAware, Some(nodes)) => {
+            let seat = Seat::rootless(nodes, place.rank);
+            on_nodes(&mut schedule, place.rank, &seat, &starts, &reduction);
         }
-        Algorithm::Flat => there_and_back(&mut schedule, place, &Tree::flat(place, 0), &starts, &reduction),
+        (Algorithm::NodeAware, None) => {
+            let situation = Situation::on_one_level(place.size);
+            let algorithm = select::reduce_scatter(situation, reduction.bytes(), reduction.count);
+            on_one_level(&mut schedule, algorithm, place, &starts, &reduction);
+        }
+        _ => on_one_level(&mut schedule, algorithm, place, &starts, &reduction),
     }
     schedule
+}
+
+/// Without regard to hosts.
+fn on_one_level(
+    schedule: &mut Schedule,
+    algorithm: Algorithm,
+    place: Place,
+    starts: &Starts,
+    reduction: &Reduction,
+) {
+    match algorithm {
+        Algorithm::Pairwise => pairwise(schedule, place, starts, reduction),
+        Algorithm::RecursiveDoubling => doubling(schedule, place, starts, reduction),
+        Algorithm::Tree | Algorithm::NodeAware => {
+            there_and_back(schedule, place, &Tree::binomial(place, 0), starts, reduction);
+        }
+        Algorithm::Flat => there_and_back(schedule, place, &Tree::flat(place, 0), starts, reduction),
+    }
+}
+
+/// A leader gets the operands of its node's part from the other leaders; its own are a whole vector in
+/// memory that is not the user's, so that the result may grow anywhere.
+fn on_nodes(schedule: &mut Schedule, rank: u32, seat: &Seat, starts: &Starts, reduction: &Reduction) {
+    let mut whole = Accumulator::new(reduction, reduction.input(), None, reduction.whole());
+    reduction::to_leader(schedule, seat, &mut whole);
+    let mine = starts.part(rank);
+    let output = output(reduction, mine);
+    if !seat.leads() {
+        if mine.count > 0 {
+            schedule.receive(local(seat.leader(seat.node)), output.span(mine));
+        }
+        return;
+    }
+    let of_node = |node| {
+        let members = seat.nodes.members(node);
+        let [first, last] = [members[0], members[members.len() - 1]].map(|rank| starts.part(rank));
+        Range { first: first.first, count: last.first + last.count - first.first }
+    };
+    let situation = Situation::on_one_level(seat.nodes.count());
+    let algorithm = select::reduce_scatter(situation, reduction.bytes(), reduction.count);
+    let mut held = Accumulator::new(reduction, whole.value, None, of_node(seat.node));
+    seat.among_leaders(schedule, |schedule| match algorithm {
+        Algorithm::RecursiveDoubling => {
+            let folded = Folded::new(seat.outside());
+            folded.recursive_doubling(schedule, &mut whole);
+            held.value = if folded.worker().is_some() { whole.value } else { whole.spare(schedule) };
+            let span = |node| held.value.span(of_node(node));
+            folded.unfold(schedule, span, span(seat.node));
+        }
+        _ => reduction::pairwise(schedule, seat.outside(), whole.value, &mut held, of_node),
+    });
+    schedule.end_round();
+    for member in seat.members().iter().filter(|member| **member != rank) {
+        if starts.part(*member).count > 0 {
+            schedule.send(local(*member), held.value.span(starts.part(*member)));
+        }
+    }
+    held.settle(schedule, mine, output);
 }
 
 fn pairwise(schedule: &mut Schedule, place: Place, starts: &Starts, reduction: &Reduction) {
@@ -142,7 +210,7 @@ pub fn inter(place: InterPlace, parts: Parts, reduction: Reduction) -> Schedule 
     if reduction.bytes() == 0 {
         return schedule;
     }
-    let Place { rank, size } = place.local;
+    let Place { rank, size, .. } = place.local;
     let (starts, whole) = (parts.starts(size), reduction.whole());
     let mine = starts.part(rank);
     let output = output(&reduction, mine);

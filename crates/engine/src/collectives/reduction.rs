@@ -12,6 +12,7 @@
 //! "commutative" is a half-truth.
 
 use super::arguments::{Layout, Place, local};
+use super::nodes::{Nodes, Seat};
 use super::schedule::{Buffer, Peer, Schedule, Span, TypeOf};
 use super::tree::Tree;
 
@@ -29,6 +30,11 @@ pub struct Reduction {
 }
 
 impl Reduction {
+    /// The nodes of a communicator, if its operands can be reduced node by node.
+    pub fn nodes<'a>(&self, place: Place<'a>) -> Option<&'a Nodes> {
+        place.nodes.filter(|nodes| self.commutative || nodes.in_order())
+    }
+
     /// All elements.
     pub fn whole(&self) -> Range {
         Range { first: 0, count: self.count }
@@ -173,6 +179,11 @@ impl Accumulator {
         schedule.reduce(vector.span(range), self.value.span(range));
     }
 
+    /// Combines the held partial result with that of the ranks just below, which is in `vector`: it may be written.
+    pub fn prepend(&mut self, schedule: &mut Schedule, vector: Vector, range: Range) {
+        self.combine(schedule, Arrival { vector, range, side: Side::Lower });
+    }
+
     /// Receives and combines.
     pub fn absorb(&mut self, schedule: &mut Schedule, peer: Peer, range: Range, side: Side) {
         let arrival = self.receive(schedule, peer, range, side);
@@ -230,6 +241,21 @@ pub fn to_tree_root(schedule: &mut Schedule, tree: &Tree, held: &mut Accumulator
         schedule.send(local(parent), held.value.span(whole));
         schedule.end_round();
     }
+}
+
+/// The tree in which the processes of a node reduce: nobody waits twice, unless all operands together are long.
+pub fn node_tree(place: Place<'static>, root: u32, bytes: i64) -> Tree {
+    match bytes.saturating_mul(i64::from(place.size)) <= TOGETHER_BYTES_MAX {
+        true => Tree::flat(place, root),
+        false => Tree::binomial(place, root),
+    }
+}
+
+/// Reduces the operands of each node to its leader. The order is kept if the leader is the node's lowest rank.
+pub fn to_leader(schedule: &mut Schedule, seat: &Seat, held: &mut Accumulator) {
+    let bytes = held.layout.bytes(held.window.count);
+    let tree = node_tree(seat.inside(), seat.leader_position(), bytes);
+    seat.in_node(schedule, |schedule| to_tree_root(schedule, &tree, held));
 }
 
 /// The partial result passes through the vectors of the children, in rank order, and ends in the last one's:

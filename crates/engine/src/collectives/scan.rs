@@ -1,6 +1,7 @@
 //! `MPI_Scan` and `MPI_Exscan` (MPI 5.0, section 6.11), which exist on intra-communicators only.
 
 use super::arguments::{Place, local};
+use super::nodes::{Nodes, Seat};
 use super::reduction::{Accumulator, Reduction, Side, Vector};
 use super::schedule::{Schedule, TypeOf};
 use super::tree::log2_ceil;
@@ -13,6 +14,10 @@ algorithms! {
         /// In round k a process gets the reduction of the 2^k ranks below those that it has: ceil(log2 n)
         /// rounds.
         Doubling = "doubling",
+        /// Each node by itself; the leaders get the reduction of all nodes below from one another, and tell
+        /// their nodes. On one host, or if the ranks of a host do not follow one another, the same as
+        /// doubling.
+        NodeAware = "node-aware",
     }
 }
 
@@ -24,9 +29,20 @@ pub fn scan(algorithm: Algorithm, place: Place, reduction: Reduction) -> Schedul
     }
     let (whole, output) = (reduction.whole(), reduction.output());
     let mut held = Accumulator::whole(&reduction, true);
-    match algorithm {
-        Algorithm::Doubling => doubling(&mut schedule, place, 0, &reduction, &mut held),
-        Algorithm::Chain => {
+    match (algorithm, in_order(place)) {
+        (Algorithm::NodeAware, Some(nodes)) => {
+            let seat = Seat::rootless(nodes, place.rank);
+            seat.in_node(&mut schedule, |schedule| {
+                doubling(schedule, seat.inside(), 0, &reduction, &mut held);
+            });
+            if let Some(lower) = lower_nodes(&mut schedule, &seat, &reduction, held.value) {
+                held.prepend(&mut schedule, lower, whole);
+            }
+        }
+        (Algorithm::Doubling | Algorithm::NodeAware, _) => {
+            doubling(&mut schedule, place, 0, &reduction, &mut held);
+        }
+        (Algorithm::Chain, _) => {
             if place.rank > 0 {
                 held.absorb(&mut schedule, local(place.rank - 1), whole, Side::Lower);
             }
@@ -37,6 +53,11 @@ pub fn scan(algorithm: Algorithm, place: Place, reduction: Reduction) -> Schedul
     }
     held.settle(&mut schedule, whole, output);
     schedule
+}
+
+/// The nodes, if prefixes can be made node by node.
+fn in_order(place: Place<'_>) -> Option<&Nodes> {
+    place.nodes.filter(|nodes| nodes.in_order())
 }
 
 /// The inclusive prefix reduction over the ranks from `first` on, in recursive doubling.
@@ -69,11 +90,88 @@ pub fn exscan(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sched
     if reduction.bytes() == 0 || place.size == 1 {
         return schedule;
     }
-    match algorithm {
-        Algorithm::Chain => exclusive_chain(&mut schedule, place, &reduction),
-        Algorithm::Doubling => exclusive_doubling(&mut schedule, place, &reduction),
+    match (algorithm, in_order(place)) {
+        (Algorithm::Chain, _) => exclusive_chain(&mut schedule, place, &reduction),
+        (Algorithm::NodeAware, Some(nodes)) => {
+            exclusive_on_nodes(&mut schedule, &Seat::rootless(nodes, place.rank), &reduction);
+        }
+        _ => exclusive_doubling(&mut schedule, place, &reduction),
     }
     schedule
+}
+
+/// The reduction of all nodes below this process's, in memory that may be written; none in the first node. `inclusive` is
+/// the reduction of the processes of the node up to this one.
+fn lower_nodes(
+    schedule: &mut Schedule,
+    seat: &Seat,
+    reduction: &Reduction,
+    inclusive: Vector,
+) -> Option<Vector> {
+    let (whole, inside, outside) = (reduction.whole(), seat.inside(), seat.outside());
+    let scratch = |schedule: &mut Schedule| {
+        Vector::at(schedule.scratch_elements(reduction.count, TypeOf::Receive), reduction.layout)
+    };
+    let is_last = outside.rank + 1 == outside.size;
+    let mut total = inclusive;
+    seat.in_node(schedule, |schedule| match inside.rank {
+        _ if is_last || inside.size == 1 => {}
+        0 => {
+            total = scratch(schedule);
+            schedule.receive(local(inside.size - 1), total.span(whole));
+        }
+        position if position + 1 == inside.size => schedule.send(local(0), inclusive.span(whole)),
+        _ => {}
+    });
+    schedule.end_round();
+    let mut lower = (outside.rank > 0).then(|| scratch(schedule));
+    seat.among_leaders(schedule, |schedule| {
+        if let Some(lower) = lower {
+            schedule.receive(local(outside.rank - 1), lower.span(whole));
+        }
+        if !is_last {
+            schedule.send(local(outside.rank + 1), total.span(whole));
+        }
+        schedule.end_round();
+        if let Some(lower) = &mut lower {
+            let mut held = Accumulator::new(reduction, *lower, Some(*lower), whole);
+            doubling(schedule, outside, 1, reduction, &mut held);
+            *lower = held.value;
+        }
+    });
+    if let Some(lower) = lower {
+        seat.spread(schedule, lower.span(whole));
+    }
+    lower
+}
+
+/// In its node a process gets the inclusive prefix of the one below it.
+fn exclusive_on_nodes(schedule: &mut Schedule, seat: &Seat, reduction: &Reduction) {
+    let (whole, output) = (reduction.whole(), reduction.output());
+    let Place { rank: position, size, .. } = seat.inside();
+    let mut inclusive = Accumulator::whole(reduction, false);
+    let mut below = None;
+    seat.in_node(schedule, |schedule| {
+        doubling(schedule, seat.inside(), 0, reduction, &mut inclusive);
+        if position > 0 {
+            let landing = landing(schedule, reduction);
+            schedule.receive(local(position - 1), landing.span(whole));
+            below = Some(Accumulator::new(reduction, landing, Some(landing), whole));
+        }
+        if position + 1 < size {
+            schedule.send(local(position + 1), inclusive.value.span(whole));
+        }
+    });
+    schedule.end_round();
+    let lower = lower_nodes(schedule, seat, reduction, inclusive.value);
+    match (&mut below, lower) {
+        (Some(below), Some(lower)) => below.prepend(schedule, lower, whole),
+        (None, Some(lower)) => below = Some(Accumulator::new(reduction, lower, None, whole)),
+        (_, None) => {}
+    }
+    if let Some(mut below) = below {
+        below.settle(schedule, whole, output);
+    }
 }
 
 /// Where the operands of the lower ranks arrive: in place the receive buffer still holds this process's own
@@ -86,7 +184,7 @@ fn landing(schedule: &mut Schedule, reduction: &Reduction) -> Vector {
 }
 
 fn exclusive_chain(schedule: &mut Schedule, place: Place, reduction: &Reduction) {
-    let Place { rank, size } = place;
+    let Place { rank, size, .. } = place;
     let (whole, input) = (reduction.whole(), reduction.input());
     if rank == 0 {
         schedule.send(local(1), input.span(whole));
@@ -108,7 +206,7 @@ fn exclusive_chain(schedule: &mut Schedule, place: Place, reduction: &Reduction)
 
 /// Everybody hands its operand to the next rank; what these now have is scanned inclusively from rank 1 on.
 fn exclusive_doubling(schedule: &mut Schedule, place: Place, reduction: &Reduction) {
-    let Place { rank, size } = place;
+    let Place { rank, size, .. } = place;
     let (whole, input, output) = (reduction.whole(), reduction.input(), reduction.output());
     let lower = landing(schedule, reduction);
     if rank > 0 {

@@ -1,7 +1,8 @@
 //! `MPI_Scatter` and `MPI_Scatterv` (MPI 5.0, section 6.6): the gather with all arrows turned round.
 
 use super::arguments::{Block, Blocks, InterPlace, Place, Root, local, remote};
-use super::gather::runs_around;
+use super::gather::{Packed, Staged, nodes_below, processes, runs_around};
+use super::nodes::Seat;
 use super::schedule::{Peer, Schedule, Span};
 use super::tree::{Tree, log2_ceil};
 
@@ -12,6 +13,12 @@ algorithms! {
         Linear = "linear",
         /// Along a binomial tree: the root sends ceil(log2 n) messages; for small blocks.
         Binomial = "binomial",
+        /// The leader of each node gets the blocks of its node in one message: every byte crosses from host
+        /// to host once. On one host the same as linear.
+        NodeAware = "node-aware",
+        /// The same, but the leaders pass them on along a binomial tree: the root sends few messages, for
+        /// small blocks and many hosts. On one host the same as binomial.
+        NodeAwareTree = "node-aware-tree",
     }
 }
 
@@ -24,9 +31,19 @@ pub fn scatter(
     send: Option<Block>,
     receive: Option<Block>,
 ) -> Schedule {
-    match algorithm {
-        Algorithm::Linear => scatterv(place, root, send.map(Blocks::Equal), receive),
-        Algorithm::Binomial => binomial(place, root, send, receive),
+    match (algorithm, place.nodes) {
+        (Algorithm::NodeAware, Some(nodes)) => {
+            let seat = Seat::new(nodes, place.rank, root);
+            on_nodes(&seat, &Tree::flat(seat.outside(), seat.root_node), send, receive)
+        }
+        (Algorithm::NodeAwareTree, Some(nodes)) => {
+            let seat = Seat::new(nodes, place.rank, root);
+            on_nodes(&seat, &Tree::binomial(seat.outside(), seat.root_node), send, receive)
+        }
+        (Algorithm::Linear | Algorithm::NodeAware, _) => {
+            scatterv(place, root, send.map(Blocks::Equal), receive)
+        }
+        (Algorithm::Binomial | Algorithm::NodeAwareTree, _) => binomial(place, root, send, receive),
     }
 }
 
@@ -107,6 +124,70 @@ fn on_the_way(schedule: &mut Schedule, tree: &Tree, parent: u32, block: Block) {
         schedule.send(local(child.rank), Span::packed(buffer, offset, bytes * i64::from(child.subtree)));
     }
     schedule.copy(Span::packed(buffer, 0, bytes), block.in_receive());
+}
+
+fn on_nodes(seat: &Seat, tree: &Tree, send: Option<Block>, receive: Option<Block>) -> Schedule {
+    let mut schedule = Schedule::with_capacity(seat.members().len() + 4);
+    match (seat.is_root(), send, receive) {
+        (true, Some(send), _) if send.bytes() > 0 => {
+            at_root_on_nodes(&mut schedule, seat, tree, send, receive);
+        }
+        (false, _, Some(block)) if block.bytes() > 0 => match tree.parent() {
+            Some(parent) if seat.leads() => {
+                lead(&mut schedule, seat, tree, seat.leader(parent), block);
+            }
+            _ => schedule.receive(local(seat.leader(seat.node)), block.in_receive()),
+        },
+        _ => {}
+    }
+    schedule
+}
+
+fn at_root_on_nodes(schedule: &mut Schedule, seat: &Seat, tree: &Tree, send: Block, receive: Option<Block>) {
+    let staged = Staged::new(schedule, seat, tree, send.bytes());
+    for run in staged.runs() {
+        schedule.copy(send.run_in_send(run.first, run.count), run.packed);
+    }
+    for (child, packed) in tree.children().zip(&staged.children).rev() {
+        let from = match packed {
+            Packed::Run((first, count)) => send.run_in_send(*first, *count),
+            Packed::Scratch { span, .. } => *span,
+        };
+        schedule.send(local(seat.leader(child.rank)), from);
+    }
+    for member in seat.others() {
+        schedule.send(local(member), send.run_in_send(member, 1));
+    }
+    if let Some(block) = receive {
+        schedule.copy(send.run_in_send(seat.rank(), 1), block.in_receive());
+    }
+}
+
+/// A leader serves the nodes below it, which have the longest way to go, then its own.
+fn lead(schedule: &mut Schedule, seat: &Seat, tree: &Tree, parent: u32, block: Block) {
+    let (bytes, members) = (block.bytes(), seat.members());
+    let below = |position, subtree| processes(seat.nodes, nodes_below(*tree, position, subtree));
+    let all = below(tree.position, tree.subtree());
+    if all == 1 {
+        schedule.receive(local(parent), block.in_receive());
+        return;
+    }
+    let buffer = schedule.scratch_bytes(all * bytes);
+    schedule.receive(local(parent), Span::packed(buffer, 0, all * bytes));
+    schedule.end_round();
+    let mut end = all * bytes;
+    for child in tree.children().rev() {
+        let subtree = below(child.position, child.subtree) * bytes;
+        end -= subtree;
+        schedule.send(local(seat.leader(child.rank)), Span::packed(buffer, end, subtree));
+    }
+    debug_assert_eq!(end, members.len() as i64 * bytes);
+    for member in seat.others() {
+        let position = i64::from(seat.nodes.position(member));
+        schedule.send(local(member), Span::packed(buffer, position * bytes, bytes));
+    }
+    let own = i64::from(seat.inside().rank) * bytes;
+    schedule.copy(Span::packed(buffer, own, bytes), block.in_receive());
 }
 
 /// The scatter of an inter-communicator, both forms: the root sends to everybody of the other group.

@@ -155,7 +155,7 @@ struct Ends {
     local: u32,
 }
 
-const SCRATCH_MAX: usize = 4;
+const SCRATCH_MAX: usize = 8;
 
 /// What one process does in a collective operation. See the head of this file.
 ///
@@ -242,6 +242,20 @@ impl Schedule {
     /// Adds a reduction after the communication of the current round.
     pub fn reduce(&mut self, from: Span, into: Span) {
         self.push(Step::Reduce { from, into });
+    }
+
+    /// Adds what `build` makes of a part of the processes, whose ranks there are numbers of its own: `rank` says which
+    /// rank of the local group each of them is.
+    pub fn among(&mut self, rank: impl Fn(u32) -> u32, build: impl FnOnce(&mut Self)) {
+        let first = self.steps.len();
+        build(self);
+        for step in &mut self.steps[first..] {
+            if let Step::Send { peer: Peer::Local(member), .. }
+            | Step::Receive { peer: Peer::Local(member), .. } = step
+            {
+                *member = rank(*member);
+            }
+        }
     }
 
     /// Ends the current round: what follows needs what came before. Does nothing in an empty round.

@@ -12,6 +12,8 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use super::{Communicator, Group, Process, Route, Space};
 use crate::Instance;
 use crate::collectives::arguments::{Block, Blocks, Contribution, Layout, Place};
+use crate::collectives::schedule::Schedule;
+use crate::collectives::select::{self, Situation};
 use crate::collectives::{allgather, broadcast};
 use crate::error::{Error, Result};
 use crate::objects::Key;
@@ -80,10 +82,22 @@ fn group_of(wishes: &[Wish]) -> Arc<Group> {
 
 impl Instance {
     /// Where this process is in the local group.
-    fn place(&self, communicator: Key) -> Result<(Place, bool)> {
+    fn place(&self, communicator: Key) -> Result<(Place<'static>, bool)> {
         self.with(|state| {
             let found = state.communicators.get(communicator)?;
-            Ok((Place { rank: found.rank, size: found.size() }, found.remote.is_some()))
+            Ok((Place::on_one_host(found.rank, found.size()), found.remote.is_some()))
+        })
+    }
+
+    /// The schedule of a collective in the local group.
+    fn schedule_locally(
+        &self,
+        communicator: Key,
+        build: impl FnOnce(Place, Situation) -> Schedule,
+    ) -> Result<Schedule> {
+        self.with(|state| {
+            let place = state.communicators.get(communicator)?.place(&self.facts, state.can_multicast());
+            Ok(build(place, Situation::of(place, &self.facts, state.can_multicast())))
         })
     }
 
@@ -94,24 +108,23 @@ impl Instance {
         let mut all = OwnedMemory::new(own.len() * place.size as usize);
         let memory = UserMemory::of(&mut all);
         memory.offset(i64::from(place.rank) * block.count).write(own);
-        let schedule = allgather::allgather(
-            allgather::Algorithm::Ring,
-            place,
-            Contribution::InPlace,
-            Blocks::Equal(block),
-        );
+        let schedule = self.schedule_locally(communicator, |place, situation| {
+            let algorithm = select::allgather(situation, block.bytes() * i64::from(place.size));
+            allgather::allgather(algorithm, place, Contribution::InPlace, Blocks::Equal(block))
+        })?;
         self.run_bytes(communicator, &schedule, memory)?;
         Ok(all.as_slice().to_vec())
     }
 
     /// Everybody in the local group gets rank `root`'s `bytes`, which all have the same number of.
     fn tell_locally(&self, communicator: Key, root: u32, bytes: &mut [u8]) -> Result<()> {
-        let (place, _) = self.place(communicator)?;
         let mut copy = OwnedMemory::new(bytes.len());
         let memory = UserMemory::of(&mut copy);
         memory.write(bytes);
         let block = Block { count: bytes.len() as i64, layout: BYTES };
-        let schedule = broadcast::broadcast(broadcast::Algorithm::Binomial, place, root, block);
+        let schedule = self.schedule_locally(communicator, |place, situation| {
+            broadcast::broadcast(select::broadcast(situation, block.bytes()), place, root, block)
+        })?;
         self.run_bytes(communicator, &schedule, memory)?;
         memory.read(bytes);
         Ok(())

@@ -44,7 +44,9 @@ impl State {
     /// When there is no such communicator, or sending fails.
     pub fn start_duplicate(&mut self, original: Key) -> Result<(Key, Key)> {
         let found = self.communicators.get(original)?;
-        let duplicate = Communicator::new(NONE, NONE, found.group.clone(), found.rank, found.remote.clone());
+        let mut duplicate =
+            Communicator::new(NONE, NONE, found.group.clone(), found.rank, found.remote.clone());
+        duplicate.topology.clone_from(&found.topology);
         let first = |group: &super::Group| group.process(0).unwrap_or(Process(u32::MAX));
         let leads = found.remote.as_ref().is_none_or(|remote| first(&found.group) < first(remote));
         let rank = found.rank;

@@ -12,6 +12,7 @@ mod create;
 mod duplicate;
 pub mod group;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use postrider_abi::{MPI_ERR_COMM, MPI_PROC_NULL};
@@ -20,13 +21,16 @@ pub use caching::Caching;
 pub(crate) use duplicate::Pending;
 pub use group::{Group, Process};
 
-use crate::State;
+use crate::collectives::arguments::Place;
+use crate::collectives::nodes::Nodes;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::objects::Key;
 use crate::point_to_point::Attached;
+use crate::topologies::Topology;
 use crate::transports::wire::{Header, Kind};
+use crate::{Facts, State};
 
 /// A communicator, as one of its processes sees it.
 #[derive(Debug)]
@@ -48,10 +52,14 @@ pub struct Communicator {
     pub info: Info,
     /// Attributes, by key.
     pub attributes: caching::Attributes,
+    /// The virtual topology, which duplicates share.
+    pub topology: Option<Arc<Topology>>,
     /// The attached buffer.
     pub(crate) attached: Option<Attached>,
     /// Collective operations so far: the tag of the next one.
     collectives: i32,
+    /// How the local group is spread over hosts, once somebody has asked.
+    nodes: OnceCell<Option<Nodes>>,
 }
 
 /// The message spaces of a communicator.
@@ -104,8 +112,10 @@ impl Communicator {
             name: String::new(),
             info: Info::default(),
             attributes: caching::Attributes::default(),
+            topology: None,
             attached: None,
             collectives: 0,
+            nodes: OnceCell::new(),
         }
     }
 
@@ -151,6 +161,19 @@ impl Communicator {
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.context == other.context
+    }
+
+    /// This process in the local group, for schedules. The nodes are found once, and only in a job over several hosts.
+    pub(crate) fn place(&self, facts: &Facts, multicast: bool) -> Place<'_> {
+        let host = |process: Process| facts.placement.host_of(process.0);
+        let nodes = match facts.placement.hosts() {
+            1 => None,
+            _ => {
+                let find = || Nodes::new(self.group.processes().map(host), multicast);
+                self.nodes.get_or_init(find).as_ref()
+            }
+        };
+        Place { rank: self.rank, size: self.size(), nodes }
     }
 
     /// The tag of the next collective operation.

@@ -1,13 +1,14 @@
 //! Point-to-point communication (MPI 5.0, chapter 3).
 //!
 //! [`matching`] decides which receive gets which message, `protocol` moves the bytes, [`request`] keeps what is under way,
-//! `buffered` serves buffered sends, and `calls` are the operations themselves, as methods of the instance.
+//! `buffered` serves buffered sends, `multicast` gives one message to several, and `calls` are the operations themselves, as methods of the instance.
 
 pub mod buffer;
 mod buffered;
 mod calls;
 mod completion;
 pub mod matching;
+mod multicast;
 mod pool;
 mod protocol;
 pub mod request;

@@ -84,7 +84,7 @@ impl State {
         if route.peer == self.own {
             return self.send_to_self(route, tag, buffer, synchronous);
         }
-        if buffer.bytes() > self.transport.limits().eager_bytes_max {
+        if buffer.bytes() > self.transport.limits(route.peer).eager_bytes_max {
             return self.announce(route, tag, buffer).map(Some);
         }
         if synchronous || !self.outgoing[route.peer as usize].is_empty() || buffer.run().is_none() {
@@ -143,9 +143,11 @@ impl State {
 
     fn announce(&mut self, route: Route, tag: i32, buffer: &Buffer) -> Result<Key> {
         let (memory, packed) = buffer.in_one_piece();
-        let address = if self.transport.limits().single_copy { memory.address() as u64 } else { 0 };
+        let address = if self.transport.limits(route.peer).single_copy { memory.address() as u64 } else { 0 };
         let request = self.insert_send(route, memory, buffer.bytes(), packed);
-        self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
+        if self.transport.is_near(route.peer) {
+            self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
+        }
         let words = [u64::from(request.0), buffer.bytes(), address];
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
         Ok(request)
@@ -456,7 +458,7 @@ impl State {
         receiver: u64,
         offset: u64,
     ) -> Result<Option<Outgoing>> {
-        let piece_bytes_max = self.transport.limits().piece_bytes_max as u64;
+        let piece_bytes_max = self.transport.limits(peer).piece_bytes_max as u64;
         let sending = self.sending(request, peer)?;
         let (memory, total) = (sending.memory, sending.bytes);
         let mut offset = offset;

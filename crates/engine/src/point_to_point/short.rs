@@ -14,8 +14,8 @@ use postrider_os::memory::UserMemory;
 use super::matching::{Envelope, Pattern};
 use super::request::Status;
 use crate::objects::Key;
+use crate::transports::Body;
 use crate::transports::wire::{Header, Kind};
-use crate::transports::{Body, Transport};
 use crate::{Instance, State};
 
 /// Where the message of a short receive is to land.
@@ -59,12 +59,10 @@ impl State {
             tag: short.tag,
             words: [0; 3],
         };
-        let Transport::SharedMemory(rings) = &mut self.transport else { return false };
         short.tag >= 0
             && peer != self.own
-            && short.bytes <= rings.eager_bytes_max()
             && self.outgoing[peer as usize].is_empty()
-            && rings.send(peer, &header, short.memory, short.bytes as usize)
+            && self.transport.send_short(peer, &header, short.memory, short.bytes)
     }
 
     #[inline]

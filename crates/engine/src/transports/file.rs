@@ -1,5 +1,10 @@
 //! Packets as files: written into the receiver's inbox, made visible by a rename, reported by the kernel.
 //!
+//! In a job over several hosts the inboxes are local directories of each host. What goes to another host is put into the inbox of
+//! this host's post, with the receiver's rank before its name, and the posts carry it from there. With a central directory,
+//! which all hosts see, every message is a file in that of the receiver's host, followed by a lock file that says it is
+//! whole; the post there looks for lock files, and announces each message by an empty file of its name in the local inbox.
+//!
 //! A file's name is `<sender>.<number>`, both decimal; numbers count the packets of that pair from 0, so that the receiver
 //! restores the order whatever order the names are found in. Its bytes are a magic word, the packet's kind and body
 //! length, the header, and the body. A message of any size is one file: sending never waits for the receiver. A short
@@ -15,8 +20,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
-use postrider_os::file::{Inbox, Outbox, ReceivedFile};
+use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile};
+use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::parcel::{Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Kind};
 use super::{Body, Incoming, Limits};
@@ -32,12 +39,24 @@ const FIRST_READ_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub struct FileTransport {
     inbox: Arc<Inbox>,
-    directory: PathBuf,
+    directories: Directories,
     rank: u32,
+    placement: Placement,
     peers: Vec<Peer>,
+    /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
+    hosts: Vec<Option<Outbox>>,
     /// Names found but not yet taken, in the order of (sender, number).
     found: BTreeSet<Name>,
     buffer: OwnedMemory,
+}
+
+/// Where message files are.
+#[derive(Clone, Debug)]
+pub struct Directories {
+    /// The job's directory on this host.
+    pub local: PathBuf,
+    /// The job's directory that all hosts see, if messages go through it.
+    pub central: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -47,43 +66,25 @@ struct Peer {
     received: u64,
 }
 
-/// A message file's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name {
-    /// The sending rank.
-    pub sender: u32,
-    /// How many packets that rank had sent here before.
-    pub number: u64,
-}
-
-impl Name {
-    /// The name as it stands in the directory.
-    #[must_use]
-    pub fn text(self) -> CString {
-        let text = format!("{}.{}", self.sender, self.number);
-        CString::new(text).unwrap_or_default()
-    }
-
-    /// Reads a name; none when it is not exactly what [`Name::text`] writes.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (sender, number) = text.split_once('.')?;
-        let name = Self { sender: sender.parse().ok()?, number: number.parse().ok()? };
-        (name.text().to_bytes() == text.as_bytes()).then_some(name)
-    }
-}
-
 impl FileTransport {
-    /// The transport of rank `rank` of `ranks`, with inboxes in `directory`.
+    /// The transport of rank `rank`, with inboxes in `directories`.
     ///
     /// # Errors
     /// When the inbox cannot be made or watched.
-    pub fn new(directory: PathBuf, rank: u32, ranks: u32) -> Result<Self> {
-        let inbox = Inbox::create(&directory.join(rank.to_string())).map_err(refused)?;
-        let peers = (0..ranks).map(|_| Peer::default()).collect();
-        let buffer = OwnedMemory::new(FIRST_READ_BYTES);
+    pub fn new(directories: Directories, rank: u32, placement: Placement) -> Result<Self> {
+        let local = directories.local.join(rank.to_string());
+        let inbox = match &directories.central {
+            None => Inbox::create(&local),
+            Some(central) => {
+                let host = central.join(placement.host_of(rank).to_string());
+                Inbox::create_announced(&local, &host, rank)
+            }
+        };
+        let peers = (0..placement.ranks()).map(|_| Peer::default()).collect();
+        let hosts = (0..placement.hosts()).map(|_| None).collect();
+        let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(FIRST_READ_BYTES));
         let mut transport =
-            Self { inbox: Arc::new(inbox), directory, rank, peers, found: BTreeSet::new(), buffer };
+            Self { inbox, directories, rank, placement, peers, hosts, found: BTreeSet::new(), buffer };
         transport.scan()?;
         Ok(transport)
     }
@@ -105,20 +106,83 @@ impl FileTransport {
         body: UserMemory,
         bytes: usize,
     ) -> Result<bool> {
-        let entry = &mut self.peers[peer as usize];
-        let outbox = match &mut entry.outbox {
-            Some(outbox) => outbox,
-            none => none.insert(Outbox::open(&self.directory.join(peer.to_string())).map_err(refused)?),
-        };
-        let mut head = [0; PREFIX_BYTES + HEADER_BYTES_MAX];
-        head[..3].copy_from_slice(&MAGIC);
-        head[3] = header.kind as u8;
-        head[4..PREFIX_BYTES].copy_from_slice(&(bytes as u64).to_le_bytes());
-        head[PREFIX_BYTES..].copy_from_slice(&header.encode());
-        let name = Name { sender: self.rank, number: entry.sent };
-        outbox.send(&name.text(), &head[..PREFIX_BYTES + header.bytes()], body, bytes).map_err(refused)?;
-        entry.sent += 1;
+        let (head, length) = head(header, bytes);
+        self.put(peer, &head[..length], body, bytes).map_err(refused)?;
+        self.peers[peer as usize].sent += 1;
         Ok(true)
+    }
+
+    /// Writes the next file for `peer` where it belongs.
+    fn put(
+        &mut self,
+        peer: u32,
+        head: &[u8],
+        body: UserMemory,
+        bytes: usize,
+    ) -> postrider_os::error::Result<()> {
+        self.open(peer)?;
+        match (self.address(peer), &self.directories.central) {
+            (Some((outbox, name)), None) => outbox.send(&name, head, body, bytes),
+            (Some((outbox, name)), Some(_)) => outbox.send_locked(&name, head, body, bytes),
+            (None, _) => unreachable!("it has just been opened"),
+        }
+    }
+
+    /// Whether files for `peer` can be links to those for others.
+    pub(super) fn links_to(&self, peer: u32) -> bool {
+        self.directories.central.is_some()
+            || self.placement.host_of(peer) == self.placement.host_of(self.rank)
+    }
+
+    /// Sends one file to several for which [`FileTransport::links_to`] holds, and returns how many of them, from the first
+    /// on, have got it.
+    pub(super) fn multicast(
+        &mut self,
+        peers: &[u32],
+        header: &Header,
+        body: UserMemory,
+        bytes: usize,
+    ) -> Result<usize> {
+        for peer in peers {
+            self.open(*peer).map_err(refused)?;
+        }
+        let addresses: Vec<Address> = peers.iter().filter_map(|peer| self.address(*peer)).collect();
+        let (head, length) = head(header, bytes);
+        let sent = match self.directories.central {
+            Some(_) => Outbox::send_locked_to_all(&addresses, &head[..length], body, bytes),
+            None => Outbox::send_to_all(&addresses, &head[..length], body, bytes),
+        };
+        let sent = sent.map_err(refused)?;
+        for peer in &peers[..sent] {
+            self.peers[*peer as usize].sent += 1;
+        }
+        Ok(sent)
+    }
+
+    /// Opens the directory in which files for `peer` are put.
+    fn open(&mut self, peer: u32) -> postrider_os::error::Result<()> {
+        let (host, local) = (self.placement.host_of(peer), &self.directories.local);
+        let opened = match &self.directories.central {
+            Some(central) => opened(&mut self.hosts[host as usize], || central.join(host.to_string())),
+            None if host == self.placement.host_of(self.rank) => {
+                opened(&mut self.peers[peer as usize].outbox, || local.join(peer.to_string()))
+            }
+            None => opened(&mut self.hosts[0], || local.join(POST)),
+        };
+        opened.map(drop)
+    }
+
+    /// That directory, if it is open, and the name of the next file for `peer` in it.
+    fn address(&self, peer: u32) -> Option<Address<'_>> {
+        let (entry, host) = (&self.peers[peer as usize], self.placement.host_of(peer));
+        let name = Name { sender: self.rank, number: entry.sent };
+        let parcel = Parcel { receiver: peer, name };
+        let (outbox, name) = match &self.directories.central {
+            Some(_) => (&self.hosts[host as usize], parcel.text()),
+            None if host == self.placement.host_of(self.rank) => (&entry.outbox, name.text()),
+            None => (&self.hosts[0], parcel.text()),
+        };
+        outbox.as_ref().map(|outbox| (outbox, name))
     }
 
     /// Takes the next packet whose turn it is.
@@ -151,7 +215,8 @@ impl FileTransport {
     fn take(&mut self, name: Name) -> Result<Incoming> {
         let text = name.text();
         let broken = |what: &str| {
-            let place = self.directory.join(self.rank.to_string()).join(text.to_string_lossy().as_ref());
+            let place =
+                self.directories.local.join(self.rank.to_string()).join(text.to_string_lossy().as_ref());
             Error::new(MPI_ERR_OTHER, format!("message file {}: {what}", place.display()))
         };
         let file = self.inbox.open(&text).map_err(refused)?;
@@ -181,6 +246,26 @@ impl FileTransport {
         };
         Ok(Incoming { peer: name.sender, header, body })
     }
+}
+
+fn opened(
+    outbox: &mut Option<Outbox>,
+    path: impl FnOnce() -> PathBuf,
+) -> postrider_os::error::Result<&mut Outbox> {
+    match outbox {
+        Some(outbox) => Ok(outbox),
+        none => Ok(none.insert(Outbox::open(&path())?)),
+    }
+}
+
+/// What stands before the body of a packet's file, and its length.
+fn head(header: &Header, body_bytes: usize) -> ([u8; PREFIX_BYTES + HEADER_BYTES_MAX], usize) {
+    let mut head = [0; PREFIX_BYTES + HEADER_BYTES_MAX];
+    head[..3].copy_from_slice(&MAGIC);
+    head[3] = header.kind as u8;
+    head[4..PREFIX_BYTES].copy_from_slice(&(body_bytes as u64).to_le_bytes());
+    head[PREFIX_BYTES..].copy_from_slice(&header.encode());
+    (head, PREFIX_BYTES + header.bytes())
 }
 
 /// Notes a name that was found, unless it is hidden, foreign, or its packet has been taken already.
@@ -264,19 +349,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn names_survive_the_directory(sender: u32, number: u64) {
-            let name = Name { sender, number };
-            prop_assert_eq!(Name::parse(name.text().to_str().unwrap()), Some(name));
-        }
-
-        #[test]
-        fn no_other_name_is_taken(text in "[0-9.+ -]{0,12}") {
-            if let Some(name) = Name::parse(&text) {
-                prop_assert!(name.text().to_bytes() == text.as_bytes());
-            }
-        }
-
         #[test]
         fn no_bytes_are_trusted(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             if let Some((header, _)) = parse(&bytes) {

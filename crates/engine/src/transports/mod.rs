@@ -5,6 +5,8 @@
 //! none knows of the others; `conformance` runs one suite over all of them.
 
 pub mod file;
+pub mod hosts;
+mod post;
 pub mod shared_memory;
 pub mod simulated;
 pub mod wire;
@@ -21,13 +23,15 @@ use postrider_os::wait::OwnBell;
 use crate::error::{Error, Result};
 use wire::Header;
 
-/// The transport between this process and the others of its host.
+/// The transport between this process and the others of its job.
 #[derive(Debug)]
 pub enum Transport {
     /// There is nobody else.
     Alone,
     /// Rings in shared memory.
     SharedMemory(shared_memory::SharedMemory),
+    /// Rings in shared memory to the processes of this host, and the post to those of others.
+    Hosts(Box<hosts::Hosts>),
     /// A file per packet.
     File(file::FileTransport),
     /// A network in this process's memory, for tests.
@@ -159,10 +163,11 @@ impl Transport {
     /// What can be done on the way to `peer`.
     #[inline]
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self, peer: u32) -> Limits {
         match self {
             Self::Alone => Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: false },
             Self::SharedMemory(transport) => transport.limits(),
+            Self::Hosts(transport) => transport.limits(peer),
             Self::File(transport) => transport.limits(),
             Self::Simulated(transport) => transport.limits(),
         }
@@ -177,8 +182,40 @@ impl Transport {
         match self {
             Self::Alone => unreachable!("a process sends to itself without a transport"),
             Self::SharedMemory(transport) => Ok(transport.send(peer, header, body, bytes)),
+            Self::Hosts(transport) => Ok(transport.send(peer, header, body, bytes)),
             Self::File(transport) => transport.send(peer, header, body, bytes),
             Self::Simulated(transport) => Ok(transport.send(peer, header, body, bytes)),
+        }
+    }
+
+    /// Whether a packet for several processes of this host costs as much as a packet for one.
+    #[inline]
+    #[must_use]
+    pub fn can_multicast(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Whether `peer` can be among the receivers of a [`Transport::multicast`].
+    #[must_use]
+    pub fn is_in_multicast(&self, peer: u32) -> bool {
+        matches!(self, Self::File(transport) if transport.links_to(peer))
+    }
+
+    /// Sends a packet to several processes for which [`Transport::is_in_multicast`] holds, and returns how many of them, from
+    /// the first on, have got it: the others want one of their own.
+    ///
+    /// # Errors
+    /// As [`Transport::send`].
+    pub fn multicast(
+        &mut self,
+        peers: &[u32],
+        header: &Header,
+        body: UserMemory,
+        bytes: usize,
+    ) -> Result<usize> {
+        match self {
+            Self::File(transport) => transport.multicast(peers, header, body, bytes),
+            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) => Ok(0),
         }
     }
 
@@ -191,6 +228,7 @@ impl Transport {
         match self {
             Self::Alone => Ok(None),
             Self::SharedMemory(transport) => Ok(transport.receive()),
+            Self::Hosts(transport) => Ok(transport.receive()),
             Self::File(transport) => transport.receive(),
             Self::Simulated(transport) => Ok(transport.receive()),
         }
@@ -198,10 +236,37 @@ impl Transport {
 
     /// Gives back the place of the packet that [`Transport::receive`] returned last.
     #[inline]
-    pub fn release(&mut self, peer: u32) {
+    pub fn release(&mut self) {
         match self {
-            Self::SharedMemory(transport) => transport.release(peer),
+            Self::SharedMemory(transport) => {
+                transport.release();
+            }
+            Self::Hosts(transport) => transport.release(),
             Self::Alone | Self::File(_) | Self::Simulated(_) => {}
+        }
+    }
+
+    /// The short way of a short message: sends it if `peer` has a ring, and there is room in it.
+    #[inline]
+    pub(crate) fn send_short(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: u64) -> bool {
+        match self {
+            Self::SharedMemory(transport) => {
+                bytes <= transport.eager_bytes_max() && transport.send(peer, header, body, bytes as usize)
+            }
+            Self::Hosts(transport) => {
+                bytes <= transport.limits(peer).eager_bytes_max
+                    && transport.send(peer, header, body, bytes as usize)
+            }
+            Self::Alone | Self::File(_) | Self::Simulated(_) => false,
+        }
+    }
+
+    /// Whether what is sent to `peer` is with it at once, so that its answer is worth waiting for awake.
+    #[must_use]
+    pub fn is_near(&self, peer: u32) -> bool {
+        match self {
+            Self::Hosts(transport) => transport.is_near(peer),
+            _ => true,
         }
     }
 
@@ -209,6 +274,7 @@ impl Transport {
     pub fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
         match self {
             Self::SharedMemory(transport) => transport.fetch(peer, address, into, bytes),
+            Self::Hosts(transport) => transport.fetch(peer, address, into, bytes),
             Self::Simulated(transport) => transport.fetch(address, into, bytes),
             Self::Alone | Self::File(_) => false,
         }

@@ -1,4 +1,6 @@
-//! Packets through lock-free rings in the job segment, one ring per ordered pair of processes.
+//! Packets through lock-free rings in the job segment, one ring per ordered pair of processes of a host.
+//!
+//! Processes are counted by their place among those of the host; where the host is the only one, that is the rank.
 //!
 //! Long messages are announced and flow through the ring in pieces, or the receiver copies them from the sender's
 //! memory in one go (`process_vm_readv`). Which is better depends on the cores, see [`SharedMemory::choose`]. Whether the
@@ -34,11 +36,13 @@ algorithms! {
 #[derive(Debug)]
 pub struct SharedMemory {
     job: Arc<Job>,
-    rank: usize,
+    /// The rank of each place.
+    ranks: Vec<u32>,
+    place: usize,
     producers: Vec<Producer>,
     consumers: Vec<Consumer>,
     next: usize,
-    current: Option<Packet>,
+    current: Option<(usize, Packet)>,
     eager_bytes_max: usize,
     piece_bytes_max: usize,
     single_copy: bool,
@@ -49,20 +53,23 @@ impl SharedMemory {
     #[must_use]
     pub fn new(job: Arc<Job>, rank: u32) -> Self {
         let shape = job.shape();
-        let ranks = shape.ranks;
-        let producers: Vec<_> = (0..ranks).map(|peer| job.producer(peer, rank)).collect();
-        let consumers = (0..ranks).map(|peer| job.consumer(rank, peer)).collect();
+        let ranks = job.local_ranks().to_vec();
+        let producers: Vec<_> = ranks.iter().map(|&peer| job.producer(peer, rank)).collect();
+        let consumers = ranks.iter().map(|&peer| job.consumer(rank, peer)).collect();
+        let single_copy = ranks.len() > shape.cores as usize;
+        let place = job.placement().place_of(rank) as usize;
         let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
         Self {
             job,
-            rank: rank as usize,
+            ranks,
+            place,
             producers,
             consumers,
             next: 0,
             current: None,
             eager_bytes_max: EAGER_BYTES_MAX.min(room),
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
-            single_copy: shape.ranks > shape.cores,
+            single_copy,
         }
     }
 
@@ -83,20 +90,20 @@ impl SharedMemory {
 
     /// The longest message that is sent at once.
     #[inline]
-    pub(crate) fn eager_bytes_max(&self) -> u64 {
+    pub(super) fn eager_bytes_max(&self) -> u64 {
         self.eager_bytes_max as u64
     }
 
-    /// Sends a packet; false when the ring has no room.
+    /// Sends a packet to the process of a place; false when the ring has no room.
     #[inline]
-    pub(crate) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+    pub(super) fn send(&mut self, place: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
-        let sent = self.producers[peer as usize].push(header.kind as u32, head_bytes + bytes, |place| {
-            header.write(place);
-            body.copy_to(place.offset(head_bytes as i64), bytes);
+        let sent = self.producers[place as usize].push(header.kind as u32, head_bytes + bytes, |cells| {
+            header.write(cells);
+            body.copy_to(cells.offset(head_bytes as i64), bytes);
         });
         if sent {
-            self.job.doorbell(peer).ring();
+            self.job.doorbell(self.ranks[place as usize]).ring();
         }
         sent
     }
@@ -106,26 +113,27 @@ impl SharedMemory {
     pub(super) fn receive(&mut self) -> Option<Incoming> {
         let ranks = self.consumers.len();
         for step in 0..ranks {
-            let peer = if self.next + step < ranks { self.next + step } else { self.next + step - ranks };
-            if peer == self.rank {
+            let place = if self.next + step < ranks { self.next + step } else { self.next + step - ranks };
+            if place == self.place {
                 continue;
             }
-            if let Some(packet) = self.consumers[peer].peek() {
-                self.next = if peer + 1 < ranks { peer + 1 } else { 0 };
-                self.current = Some(packet);
-                return Some(incoming(peer as u32, packet));
+            if let Some(packet) = self.consumers[place].peek() {
+                self.next = if place + 1 < ranks { place + 1 } else { 0 };
+                self.current = Some((place, packet));
+                return Some(incoming(self.ranks[place], packet.meta, packet));
             }
         }
         None
     }
 
+    /// Gives back the place of the packet that was received last; false when none of these was.
     #[inline]
-    pub(super) fn release(&mut self, peer: u32) {
-        if let Some(packet) = self.current.take()
-            && self.consumers[peer as usize].release(packet)
-        {
-            self.job.doorbell(peer).ring();
+    pub(super) fn release(&mut self) -> bool {
+        let Some((place, packet)) = self.current.take() else { return false };
+        if self.consumers[place].release(packet) {
+            self.job.doorbell(self.ranks[place]).ring();
         }
+        true
     }
 
     pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
@@ -136,14 +144,15 @@ impl SharedMemory {
     }
 }
 
+/// The packet of kind `kind` that rank `peer` has put in a ring.
 #[inline]
-fn incoming(peer: u32, packet: Packet) -> Incoming {
-    let kind = Kind::from_number(packet.meta as u8);
-    let header = kind.and_then(|kind| Header::read(kind, packet.body, packet.body_bytes));
+pub(super) fn incoming(peer: u32, kind: u32, packet: Packet) -> Incoming {
+    let known = Kind::from_number(kind as u8);
+    let header = known.and_then(|kind| Header::read(kind, packet.body, packet.body_bytes));
     let Some(header) = header else {
         panic!(
-            "rank {peer}'s ring holds a packet of kind {} and {} bytes: memory was overwritten",
-            packet.meta, packet.body_bytes
+            "a ring holds a packet of rank {peer} of kind {kind} and {} bytes: memory was overwritten",
+            packet.body_bytes
         );
     };
     let head_bytes = header.bytes();

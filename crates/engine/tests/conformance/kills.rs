@@ -8,6 +8,7 @@ use postrider_engine::point_to_point::{Buffer, Found, Message, Mode, Want};
 use postrider_engine::transports::Limits;
 use postrider_engine::transports::simulated::Network;
 use postrider_engine::{Instance, State, World};
+use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 const RANKS: u32 = 4;
@@ -63,8 +64,9 @@ fn the_living_go_on_when_a_process_dies() {
     for seed in 1..13 {
         let limits = Limits { eager_bytes_max: 512, piece_bytes_max: 300, single_copy: seed % 2 == 0 };
         let network = Network::new(RANKS, seed, limits, 4);
-        let instances: Vec<Instance> =
-            (0..RANKS).map(|rank| Instance::new(World::simulated(&network, rank, RANKS))).collect();
+        let instances: Vec<Instance> = (0..RANKS)
+            .map(|rank| Instance::new(World::simulated(&network, rank, &Placement::one_host(RANKS))))
+            .collect();
         let all: Vec<usize> = (0..RANKS as usize).collect();
         network.kill(3);
         for bytes in [1, 512, 5000] {

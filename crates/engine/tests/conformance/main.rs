@@ -4,9 +4,11 @@
 //! transport in turn, ends a hang with a dump of what every process waits for, and makes sure that nothing is left
 //! behind. [`simulation`] runs random programs over a network that follows from a seed.
 
+mod collectives;
 mod completion;
 mod kills;
 mod order;
+mod post;
 mod protocols;
 mod simulation;
 mod worlds;

@@ -12,7 +12,8 @@ use super::worlds::{RANKS, Rank, everywhere, pattern};
 
 /// Lengths around the limits of cells, pieces, rings, and the transport's own limit of eager messages.
 fn lengths(rank: Rank<'_>) -> Vec<usize> {
-    let limit = rank.state(|state| Ok(state.eager_bytes_max())).min(1 << 16) as usize;
+    let partner = if (rank.rank ^ 1) < rank.ranks { rank.rank ^ 1 } else { rank.rank };
+    let limit = rank.state(|state| Ok(state.eager_bytes_max(partner as u32))).min(1 << 16) as usize;
     let mut lengths = vec![0, 1, 39, 40, 41, 55, 56, 57, 299, 300, 301, 4095, 4096, 65_536, (3 << 20) + 1];
     lengths.extend([limit - 1, limit, limit + 1, 2 * limit]);
     lengths

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -10,12 +10,16 @@ use std::time::Duration;
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{Buffer, Message, Mode, Status};
 use postrider_engine::settings::Settings;
+use postrider_engine::transports::file::Directories;
 use postrider_engine::transports::simulated::Network;
 use postrider_engine::transports::{Limits, shared_memory};
 use postrider_engine::{Instance, State, World};
 use postrider_os::gate::Threads;
+use postrider_os::hosts::Placement;
 use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::post::{self, Carrier};
 
 /// Numbers of processes that a program is run with.
 pub const RANKS: [u32; 5] = [1, 2, 3, 4, 7];
@@ -35,15 +39,24 @@ pub enum Way {
     PiecesOnly,
     /// A file per message.
     File,
+    /// Rings to the processes of this host, and the post to others; two hosts have ranks in turn.
+    HostsByRings,
+    /// A file per message, which the post carries to other hosts; two ranks on each.
+    HostsByFiles,
+    /// A file per message in a directory that all hosts see; two hosts have ranks in turn.
+    HostsByCentralFiles,
 }
 
-pub const WAYS: [Way; 6] = [
+pub const WAYS: [Way; 9] = [
     Way::Simulated { seed: 1, single_copy: true },
     Way::Simulated { seed: 2, single_copy: false },
     Way::SharedMemory,
     Way::SingleCopyRefused,
     Way::PiecesOnly,
     Way::File,
+    Way::HostsByRings,
+    Way::HostsByFiles,
+    Way::HostsByCentralFiles,
 ];
 
 /// One process, as a test's program sees it.
@@ -153,6 +166,7 @@ enum Ground {
     Network(Arc<Network>),
     Rings,
     Files(PathBuf),
+    Hosts(Carrier, Option<PathBuf>),
 }
 
 /// Runs `program` on every transport, by each number of processes of `ranks`.
@@ -192,14 +206,21 @@ pub fn run(way: Way, ranks: u32, program: &(impl Fn(Rank<'_>) + Sync)) {
     match ground {
         Ground::Network(network) => assert_eq!(network.under_way(), 0, "{way:?}: packets that nobody took"),
         Ground::Rings => {}
-        Ground::Files(directory) => {
-            for inbox in std::fs::read_dir(&directory).unwrap() {
-                let files: Vec<_> = std::fs::read_dir(inbox.unwrap().path()).unwrap().collect();
-                assert!(files.is_empty(), "{files:?} were left behind");
-            }
-            std::fs::remove_dir_all(directory).unwrap();
+        Ground::Files(directory) => expect_empty(&directory),
+        Ground::Hosts(carrier, directory) => {
+            drop(carrier);
+            directory.iter().for_each(|directory| expect_empty(directory));
         }
     }
+}
+
+/// Removes a directory in which no file is left, at any depth.
+fn expect_empty(directory: &Path) {
+    for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        assert!(entry.file_type().unwrap().is_dir(), "{:?} was left behind", entry.path());
+        expect_empty(&entry.path());
+    }
+    std::fs::remove_dir(directory).unwrap();
 }
 
 /// The life of one process.
@@ -238,7 +259,9 @@ fn build(way: Way, ranks: u32) -> (Ground, Vec<World>) {
         Way::Simulated { seed, single_copy } => {
             let limits = Limits { eager_bytes_max: 512, piece_bytes_max: 300, single_copy };
             let network = Network::new(ranks, seed, limits, 4);
-            let worlds = (0..ranks).map(|rank| World::simulated(&network, rank, ranks)).collect();
+            let worlds = (0..ranks)
+                .map(|rank| World::simulated(&network, rank, &Placement::one_host(ranks)))
+                .collect();
             (Ground::Network(network), worlds)
         }
         Way::SharedMemory | Way::SingleCopyRefused | Way::PiecesOnly => {
@@ -258,20 +281,46 @@ fn build(way: Way, ranks: u32) -> (Ground, Vec<World>) {
             (Ground::Rings, (0..ranks).map(world).collect())
         }
         Way::File => {
-            static COUNT: AtomicU32 = AtomicU32::new(0);
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("postrider-conformance-{}-{number}", std::process::id());
-            let directory = std::env::temp_dir().join(name);
-            std::fs::create_dir(&directory).unwrap();
+            let directory = scratch();
             let job = job(ranks, Transport::File);
-            let world = |rank| World::in_job(&job, rank, Some(directory.clone()), Threads::MEET).unwrap();
+            let directories = Directories { local: directory.clone(), central: None };
+            let world = |rank| World::in_job(&job, rank, Some(directories.clone()), Threads::MEET).unwrap();
             let worlds = (0..ranks).map(world).collect();
             (Ground::Files(directory), worlds)
+        }
+        Way::HostsByRings => {
+            let (carrier, worlds) = post::rings(&in_turn(ranks));
+            (Ground::Hosts(carrier, None), worlds)
+        }
+        Way::HostsByFiles => {
+            let directory = scratch();
+            let (carrier, worlds) = post::files(&Placement::blocks(ranks, 2), &directory);
+            (Ground::Hosts(carrier, Some(directory)), worlds)
+        }
+        Way::HostsByCentralFiles => {
+            let directory = scratch();
+            let (carrier, worlds) = post::central(&in_turn(ranks), &directory);
+            (Ground::Hosts(carrier, Some(directory)), worlds)
         }
     }
 }
 
+/// Two hosts that have ranks in turn.
+fn in_turn(ranks: u32) -> Placement {
+    Placement::new((0..ranks).map(|rank| rank % 2).collect()).unwrap()
+}
+
+fn scratch() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("postrider-conformance-{}-{number}", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    std::fs::create_dir(&directory).unwrap();
+    directory
+}
+
 /// A job with short rings, so that they fill up.
 fn job(ranks: u32, transport: Transport) -> Arc<Job> {
-    Arc::new(Job::create(Shape { ranks, cores: 1, transport, ring_bytes: 4096 }).unwrap())
+    let shape = Shape { cores: 1, transport, ring_bytes: 4096 };
+    Arc::new(Job::create(shape, &Placement::one_host(ranks), 0).unwrap())
 }

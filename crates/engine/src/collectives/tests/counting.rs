@@ -12,8 +12,8 @@ use crate::collectives::{
 const BYTES: Layout = Layout { size: 1, extent: 1, contiguous: true };
 
 /// Runs a collective on buffers of bytes, whatever is in them.
-fn cost(size: u32, buffer_bytes: usize, schedule: impl Fn(Place) -> Schedule) -> Outcome {
-    let member = |place: Place| Process {
+fn cost(size: u32, buffer_bytes: usize, schedule: impl Fn(Place<'static>) -> Schedule) -> Outcome {
+    let member = |place: Place<'static>| Process {
         send: vec![1; buffer_bytes],
         receive: vec![1; buffer_bytes],
         ..process(0, place.rank, schedule(place), BYTE)
@@ -31,7 +31,7 @@ fn trees_send_the_fewest_messages() {
         let others = size as usize - 1;
         let whole = reduction(24, true);
         let block = Block { count: 3, layout: BYTES };
-        let messages = |schedule: &dyn Fn(Place) -> Schedule| cost(size, 100, schedule).messages;
+        let messages = |schedule: &dyn Fn(Place<'static>) -> Schedule| cost(size, 100, schedule).messages;
         for tree in [barrier::Algorithm::Tree, barrier::Algorithm::Flat] {
             assert_eq!(messages(&|place| barrier::barrier(tree, place)), 2 * others);
         }
@@ -114,10 +114,10 @@ fn count_steps(schedules: &[Schedule], kind: fn(&Step) -> bool) -> usize {
 
 #[test]
 fn two_processes_do_no_needless_work() {
-    let pair: Vec<Place> = places(2).collect();
+    let pair: Vec<Place<'static>> = places(2).collect();
     let is_copy = |step: &Step| matches!(step, Step::Copy { .. });
     let is_reduce = |step: &Step| matches!(step, Step::Reduce { .. });
-    let situation = Situation { size: 2, crowded: true };
+    let situation = Situation { crowded: true, ..Situation::on_one_level(2) };
     let long = select::allreduce(situation, 1 << 20, 1 << 20);
     for commutative in [true, false] {
         let halves = |place: &Place| allreduce::allreduce(long, *place, reduction(1 << 20, commutative));
@@ -148,7 +148,7 @@ fn nothing_is_sent_to_the_root_of_a_broadcast() {
     for algorithm in broadcast::Algorithm::ALL {
         for size in 1..=17 {
             let block = Block { count: 100, layout: BYTES };
-            let schedule = broadcast::broadcast(*algorithm, Place { rank: 0, size }, 0, block);
+            let schedule = broadcast::broadcast(*algorithm, Place::on_one_host(0, size), 0, block);
             let receives = |step: &Step| matches!(step, Step::Receive { .. });
             assert_eq!(count_steps(&[schedule], receives), 0);
         }
@@ -157,22 +157,22 @@ fn nothing_is_sent_to_the_root_of_a_broadcast() {
 
 #[test]
 fn nothing_to_move_is_nothing_to_do() {
-    let place = Place { rank: 1, size: 4 };
+    let place = Place::on_one_host(1, 4);
     let block = Block { count: 0, layout: BYTES };
     let idle = [
         broadcast::broadcast(broadcast::Algorithm::ScatterRing, place, 0, block),
         allreduce::allreduce(allreduce::Algorithm::Ring, place, reduction(0, false)),
         reduce::reduce(reduce::Algorithm::ReduceScatterGather, place, 0, reduction(0, false)),
         scan::exscan(scan::Algorithm::Doubling, place, reduction(0, false)),
-        barrier::barrier(barrier::Algorithm::Tree, Place { rank: 0, size: 1 }),
+        barrier::barrier(barrier::Algorithm::Tree, Place::on_one_host(0, 1)),
     ];
     assert!(idle.iter().all(|schedule| schedule.round_count() == 0));
 }
 
 #[test]
 fn the_choice_goes_by_size_bytes_and_crowding() {
-    let quiet = |size| Situation { size, crowded: false };
-    let crowded = |size| Situation { size, crowded: true };
+    let quiet = Situation::on_one_level;
+    let crowded = |size| Situation { crowded: true, ..Situation::on_one_level(size) };
     assert_eq!(select::barrier(quiet(4)), barrier::Algorithm::Dissemination);
     assert_eq!(select::barrier(crowded(4)), barrier::Algorithm::Flat);
     assert_eq!(select::barrier(crowded(100)), barrier::Algorithm::Tree);

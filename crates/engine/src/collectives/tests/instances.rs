@@ -21,8 +21,9 @@ use crate::settings::Settings;
 use crate::transports::Limits;
 use crate::transports::simulated::Network;
 use crate::{Instance, State, World};
+use postrider_os::hosts::Placement;
 
-const SEEDS: u64 = 24;
+const SEEDS: u64 = 32;
 const CALLS_PER_SEED: u64 = 40;
 /// Room before and after a buffer, for displaced lower bounds.
 const MARGIN: usize = 64;
@@ -476,8 +477,9 @@ fn settings(seed: u64) -> Settings {
     Settings::read(|name| values.get(name).cloned()).expect("the values are allowed")
 }
 
-fn live(seed: u64, network: &Arc<Network>, rank: u32, size: u32, together: &Barrier) {
-    let instance = Instance::new(World::simulated(network, rank, size).with(settings(seed)));
+fn live(seed: u64, network: &Arc<Network>, rank: u32, placement: &Placement, together: &Barrier) {
+    let instance = Instance::new(World::simulated(network, rank, placement).with(settings(seed)));
+    let size = placement.ranks();
     let (common, own) = (Random::new(seed), Random::new(seed << 8 | u64::from(rank)));
     let mut member = Member { instance: &instance, rank, size, common, own, call: 0 };
     for call in 0..CALLS_PER_SEED {
@@ -493,6 +495,19 @@ fn live(seed: u64, network: &Arc<Network>, rank: u32, size: u32, together: &Barr
     assert_eq!(left, Ok(0), "requests of rank {rank} are left");
 }
 
+/// One to three hosts: in blocks, in turn, or anyhow but for the first ranks.
+fn random_placement(random: &mut Random, size: u32) -> Placement {
+    let hosts = 1 + random.below(3.min(u64::from(size))) as u32;
+    let kind = random.below(3);
+    let host_of = |rank: u32| match kind {
+        0 => rank * hosts / size,
+        1 => rank % hosts,
+        _ if rank < hosts => rank,
+        _ => random.below(u64::from(hosts)) as u32,
+    };
+    Placement::new((0..size).map(host_of).collect()).expect("every host has a rank")
+}
+
 /// Runs a job; true if all its processes ended well. The watchdog is for deadlocks only.
 fn simulate(seed: u64) -> bool {
     let mut random = Random::new(seed ^ 0xC0DE);
@@ -503,13 +518,15 @@ fn simulate(seed: u64) -> bool {
         single_copy: random.below(2) == 0,
     };
     let network = Network::new(size, seed, limits, 1 + random.below(8) as usize);
+    let placement = random_placement(&mut random, size);
     let (ended, ends) = mpsc::channel();
     let together = Arc::new(Barrier::new(size as usize));
     for rank in 0..size {
         let (ended, network, together) = (Ended(ended.clone()), Arc::clone(&network), Arc::clone(&together));
+        let placement = placement.clone();
         thread::spawn(move || {
             let _ended = ended;
-            live(seed, &network, rank, size, &together);
+            live(seed, &network, rank, &placement, &together);
         });
     }
     let good = (0..size).all(|_| ends.recv_timeout(Duration::from_secs(60)) == Ok(true));

@@ -1,12 +1,15 @@
 //! Every algorithm of every collective on random arguments, compared with a naive model.
 
+mod cost;
 mod counting;
 mod instances;
 mod moving;
+mod nodes;
 mod reducing;
 mod simulator;
 
 use super::arguments::{Block, Layout, Place};
+use super::nodes::Nodes;
 use super::schedule::Schedule;
 use simulator::{GAP, Operator, Outcome, Process, Random, Type, run};
 
@@ -106,9 +109,33 @@ fn process(group: usize, rank: u32, schedule: Schedule, datatype: Type) -> Proce
     }
 }
 
-/// All places of a communicator.
-fn places(size: u32) -> impl Iterator<Item = Place> {
-    (0..size).map(move |rank| Place { rank, size })
+/// All places of a communicator on one host.
+fn places(size: u32) -> impl Iterator<Item = Place<'static>> {
+    places_on(size, &None)
+}
+
+/// All places of a communicator on several hosts, or on one.
+fn places_on(size: u32, nodes: &Option<Nodes>) -> impl Iterator<Item = Place<'_>> {
+    (0..size).map(move |rank| Place { rank, size, nodes: nodes.as_ref() })
+}
+
+/// Random hosts for so many ranks: one, blocks of equal or different sizes, in turn, or anyhow.
+fn random_nodes(random: &mut Random, size: u32) -> Option<Nodes> {
+    let hosts = 1 + random.below(4.min(u64::from(size))) as u32;
+    let kind = random.below(5);
+    let mut host = 0;
+    let host_of = |rank: u32| match kind {
+        0 => rank * hosts / size,
+        1 => rank % hosts,
+        2 => {
+            host += random.below(2) as u32;
+            host
+        }
+        3 => random.below(u64::from(hosts)) as u32,
+        _ => 7,
+    };
+    let hosts: Vec<u32> = (0..size).map(host_of).collect();
+    Nodes::new(hosts.into_iter(), random.below(2) == 0)
 }
 
 const BYTE: Type = Type { size: 1, extent: 1, lower: 0 };

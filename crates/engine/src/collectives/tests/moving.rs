@@ -113,9 +113,11 @@ fn root_argument(group: usize, place: InterPlace, root: u32) -> Root {
 #[test]
 fn barriers_end() {
     for algorithm in barrier::Algorithm::ALL {
-        for size in 1..=17 {
+        for (seed, size) in (0..3).flat_map(|seed| (1..=17).map(move |size| (seed, size))) {
+            let nodes = random_nodes(&mut Random::new(seed << 8 | u64::from(size)), size);
+            let _case = Case(format!("{algorithm:?} {nodes:?}"));
             let member = |place: Place| process(0, place.rank, barrier::barrier(*algorithm, place), BYTE);
-            run(places(size).map(member).collect(), no_operator, u64::from(size));
+            run(places_on(size, &nodes).map(member).collect(), no_operator, seed);
         }
     }
     for groups in [[1, 1], [1, 5], [4, 2], [3, 3]] {
@@ -130,7 +132,8 @@ fn barriers_end() {
 #[test]
 fn nobody_leaves_a_barrier_early() {
     for algorithm in barrier::Algorithm::ALL {
-        for (size, late) in [(2, 0), (2, 1), (5, 0), (5, 4), (8, 3)] {
+        for (size, late) in [(2, 0), (2, 1), (5, 0), (5, 4), (8, 3), (8, 0), (9, 8)] {
+            let nodes = random_nodes(&mut Random::new(u64::from(size * 10 + late)), size);
             let member = |place: Place| {
                 let schedule = match place.rank == late {
                     true => Schedule::with_capacity(0),
@@ -138,7 +141,7 @@ fn nobody_leaves_a_barrier_early() {
                 };
                 process(0, place.rank, schedule, BYTE)
             };
-            let left = simulator::finished(places(size).map(member).collect(), 3);
+            let left = simulator::finished(places_on(size, &nodes).map(member).collect(), 3);
             assert_eq!(left, [late as usize], "{algorithm:?}");
         }
     }
@@ -167,9 +170,10 @@ fn broadcasts() {
         for seed in 0..CASES {
             let mut random = Random::new(seed);
             let (size, bytes) = (random_size(&mut random), random_bytes(&mut random));
+            let nodes = random_nodes(&mut random, size);
             let root = random.below(u64::from(size)) as u32;
             let _case = Case(format!("{algorithm:?} seed {seed} size {size} root {root} bytes {bytes}"));
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let holds = place.rank == root;
                 let (mut member, block) = broadcast_member(&mut random, 0, place.rank, bytes, holds, true);
                 member.process.schedule = broadcast::broadcast(*algorithm, place, root, block);
@@ -232,12 +236,13 @@ fn gathered(random: &mut Random, form: Form, sizes: &[i64], in_place: Option<u32
 fn gather_case(algorithm: gather::Algorithm, form: Form, seed: u64) {
     let mut random = Random::new(seed);
     let size = random_size(&mut random);
+    let nodes = random_nodes(&mut random, size);
     let sizes = random_sizes(&mut random, form, size);
     let root = random.below(u64::from(size)) as u32;
     let in_place = random.below(2) == 0;
     let _case =
         Case(format!("{algorithm:?} {form:?} seed {seed} size {size} root {root} in place {in_place}"));
-    let members = places(size).map(|place| {
+    let members = places_on(size, &nodes).map(|place| {
         let bytes = data(place.rank, 0, sizes[place.rank as usize]);
         let (mut process, mut send) = sender(&mut random, 0, place.rank, &bytes);
         let is_root = place.rank == root;
@@ -324,12 +329,13 @@ fn scattering(random: &mut Random, form: Form, sizes: &[i64], process: &mut Proc
 fn scatter_case(algorithm: scatter::Algorithm, form: Form, seed: u64) {
     let mut random = Random::new(seed);
     let size = random_size(&mut random);
+    let nodes = random_nodes(&mut random, size);
     let sizes = random_sizes(&mut random, form, size);
     let root = random.below(u64::from(size)) as u32;
     let in_place = random.below(2) == 0;
     let _case =
         Case(format!("{algorithm:?} {form:?} seed {seed} size {size} root {root} in place {in_place}"));
-    let members = places(size).map(|place| {
+    let members = places_on(size, &nodes).map(|place| {
         let bytes = data(0, place.rank, sizes[place.rank as usize]);
         let (mut member, block) = receiver(&mut random, 0, place.rank, &bytes);
         let is_root = place.rank == root;
@@ -392,11 +398,12 @@ fn allgathers() {
         for seed in 0..2 * CASES {
             let mut random = Random::new(seed);
             let size = random_size(&mut random);
+            let nodes = random_nodes(&mut random, size);
             let form = [Form::Equal, Form::Varying][random.below(2) as usize];
             let sizes = random_sizes(&mut random, form, size);
             let in_place = random.below(2) == 0;
             let _case = Case(format!("{algorithm:?} {form:?} seed {seed} size {size} in place {in_place}"));
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let bytes = data(place.rank, 0, sizes[place.rank as usize]);
                 let (mut process, mut send) = sender(&mut random, 0, place.rank, &bytes);
                 if in_place {
@@ -462,6 +469,7 @@ fn exchanger(
 fn alltoall_case(algorithm: alltoall::Algorithm, form: Form, in_place: bool, seed: u64) {
     let mut random = Random::new(seed);
     let size = random_size(&mut random);
+    let nodes = random_nodes(&mut random, size);
     let equal = random_bytes(&mut random);
     let random_rows: Vec<Vec<i64>> = (0..size).map(|_| random_sizes(&mut random, form, size)).collect();
     let bytes_between = |from: usize, to: usize| match (form, in_place) {
@@ -473,7 +481,7 @@ fn alltoall_case(algorithm: alltoall::Algorithm, form: Form, in_place: bool, see
     let row = |from| (0..size as usize).map(|to| bytes_between(from, to)).collect();
     let bytes: Vec<Vec<i64>> = (0..size as usize).map(row).collect();
     let _case = Case(format!("{algorithm:?} {form:?} seed {seed} size {size} in place {in_place}"));
-    let members = places(size).map(|place| {
+    let members = places_on(size, &nodes).map(|place| {
         let rank = place.rank;
         let incoming: Vec<i64> = bytes.iter().map(|row| row[rank as usize]).collect();
         let outgoing = &bytes[rank as usize];

@@ -28,7 +28,7 @@ fn operand(group: usize, rank: u32, count: i64) -> Vec<u8> {
 }
 
 /// The reduction of all operands of ranks `first .. end`, in rank order.
-fn model(operator: Operator, group: usize, ranks: std::ops::Range<u32>, count: i64) -> Vec<u8> {
+pub fn model(operator: Operator, group: usize, ranks: std::ops::Range<u32>, count: i64) -> Vec<u8> {
     let combine = |left: Vec<u8>, right: Vec<u8>| {
         left.chunks(8).zip(right.chunks(8)).flat_map(|(left, right)| operator(left, right)).collect()
     };
@@ -37,15 +37,15 @@ fn model(operator: Operator, group: usize, ranks: std::ops::Range<u32>, count: i
 
 /// What the processes of a random reduction share.
 #[derive(Clone, Copy, Debug)]
-struct Shared {
-    count: i64,
-    commutative: bool,
-    operator: Operator,
-    in_place: bool,
+pub struct Shared {
+    pub count: i64,
+    pub commutative: bool,
+    pub operator: Operator,
+    pub in_place: bool,
 }
 
 impl Shared {
-    fn random(random: &mut Random) -> Self {
+    pub fn random(random: &mut Random) -> Self {
         let count = [0, 1, 2, 3, 5, 8, 16, 17, 33][random.below(9) as usize];
         let commutative = random.below(2) == 0;
         let operator: Operator = if commutative { add } else { compose };
@@ -54,7 +54,13 @@ impl Shared {
 
     /// A process with its operand in the right buffer, which expects no change yet. The receive buffer has
     /// room for `room` elements; without room it is not significant.
-    fn member(&self, random: &mut Random, group: usize, rank: u32, room: Option<i64>) -> (Member, Reduction) {
+    pub fn member(
+        &self,
+        random: &mut Random,
+        group: usize,
+        rank: u32,
+        room: Option<i64>,
+    ) -> (Member, Reduction) {
         let datatype = random_type(random, 8);
         let in_place = self.in_place && room.is_some();
         let mut process = process(group, rank, Schedule::with_capacity(0), datatype);
@@ -73,7 +79,7 @@ impl Shared {
     }
 }
 
-fn expect(member: &mut Member, result: &[u8]) {
+pub fn expect(member: &mut Member, result: &[u8]) {
     let datatype = member.process.receive_types[0];
     fill(&mut member.expected, datatype, 0, result);
 }
@@ -85,9 +91,10 @@ fn reduces() {
             let mut random = Random::new(seed);
             let shared = Shared::random(&mut random);
             let size = random_size(&mut random);
+            let nodes = random_nodes(&mut random, size);
             let root = random.below(u64::from(size)) as u32;
             let _case = Case(format!("{algorithm:?} seed {seed} size {size} root {root} {shared:?}"));
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let room = (place.rank == root).then_some(shared.count);
                 let (mut member, reduction) = shared.member(&mut random, 0, place.rank, room);
                 if place.rank == root {
@@ -109,8 +116,9 @@ fn allreduces() {
             let mut random = Random::new(seed);
             let shared = Shared::random(&mut random);
             let size = random_size(&mut random);
+            let nodes = random_nodes(&mut random, size);
             let _case = Case(format!("{algorithm:?} seed {seed} size {size} {shared:?}"));
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(shared.count));
                 expect(&mut member, &model(shared.operator, 0, 0..size, shared.count));
                 member.process.schedule = allreduce::allreduce(*algorithm, place, reduction);
@@ -129,9 +137,10 @@ fn reductions_of_long_vectors() {
         let mut random = Random::new(seed);
         let shared = Shared { count: 5000, ..Shared::random(&mut random) };
         let size = 2 + random.below(6) as u32;
+        let nodes = random_nodes(&mut random, size);
         let _case = Case(format!("seed {seed} size {size} {shared:?}"));
         let algorithm = [allreduce::Algorithm::Tree, allreduce::Algorithm::Flat][random.below(2) as usize];
-        let members = places(size).map(|place| {
+        let members = places_on(size, &nodes).map(|place| {
             let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(shared.count));
             expect(&mut member, &model(shared.operator, 0, 0..size, shared.count));
             member.process.schedule = allreduce::allreduce(algorithm, place, reduction);
@@ -153,8 +162,9 @@ fn allreduces_give_all_processes_the_same_bits() {
     for algorithm in allreduce::Algorithm::ALL {
         for size in 1..=17 {
             let mut random = Random::new(u64::from(size));
+            let nodes = random_nodes(&mut random, size);
             let shared = Shared { count: 20, commutative: true, operator: first_odd, in_place: false };
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(20));
                 let datatype = Type { size: 8, extent: 8, lower: 0 };
                 member.process.send = operand(0, place.rank, 20);
@@ -195,13 +205,14 @@ fn reduce_scatters() {
         for seed in 0..CASES {
             let mut random = Random::new(seed);
             let size = random_size(&mut random);
+            let nodes = random_nodes(&mut random, size);
             let equal = random.below(2) == 0;
             let parts = random_parts(&mut random, size, equal);
             let argument = parts_argument(&parts, equal);
             let shared = Shared { count: argument.total(size), ..Shared::random(&mut random) };
             let _case = Case(format!("{algorithm:?} seed {seed} size {size} {parts:?} {shared:?}"));
             let result = model(shared.operator, 0, 0..size, shared.count);
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let room = parts[place.rank as usize];
                 let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(room));
                 member.process.schedule =
@@ -236,10 +247,11 @@ fn scans() {
             let mut random = Random::new(seed);
             let shared = Shared::random(&mut random);
             let size = random_size(&mut random);
+            let nodes = random_nodes(&mut random, size);
             let exclusive = random.below(2) == 0;
             let _case =
                 Case(format!("{algorithm:?} seed {seed} size {size} exclusive {exclusive} {shared:?}"));
-            let members = places(size).map(|place| {
+            let members = places_on(size, &nodes).map(|place| {
                 let (mut member, reduction) = shared.member(&mut random, 0, place.rank, Some(shared.count));
                 let end = if exclusive { place.rank } else { place.rank + 1 };
                 if end > 0 {

@@ -1,5 +1,7 @@
 //! `MPI_Alltoall`, `MPI_Alltoallv` and `MPI_Alltoallw` (MPI 5.0, section 6.8).
 
+mod on_nodes;
+
 use super::arguments::{Block, Blocks, InterPlace, Place, local, remote};
 use super::schedule::{Schedule, Span};
 use super::tree::log2_ceil;
@@ -16,6 +18,10 @@ algorithms! {
         /// for tiny blocks. The v and w forms, of whose counts a process knows only its own, are linear
         /// instead.
         Bruck = "bruck",
+        /// What goes from one host to another travels as one message; for short blocks. The v and w forms,
+        /// of whose counts a process knows only its own, exchanges in place and those on one host are linear
+        /// instead.
+        NodeAware = "node-aware",
     }
 }
 
@@ -24,6 +30,11 @@ pub const LINEAR_BATCH: u32 = 64;
 
 /// The exchange of an intra-communicator, all forms; `send` is none for `MPI_IN_PLACE`.
 pub fn alltoall(algorithm: Algorithm, place: Place, send: Option<Blocks>, receive: Blocks) -> Schedule {
+    if let (Algorithm::NodeAware, Some(nodes)) = (algorithm, place.nodes)
+        && let (Some(Blocks::Equal(send)), Blocks::Equal(receive)) = (send, receive)
+    {
+        return on_nodes::on_nodes(place, nodes, send, receive);
+    }
     match (algorithm, send, receive) {
         (Algorithm::Bruck, None, Blocks::Equal(receive)) => bruck(place, None, receive),
         (Algorithm::Bruck, Some(Blocks::Equal(send)), Blocks::Equal(receive)) => {
@@ -64,7 +75,7 @@ fn direct(place: Place, send: &Blocks, receive: &Blocks, batch: u32) -> Schedule
 /// Pairs exchange their blocks through scratch of one block. In round k the ranks that add up to k modulo the
 /// size meet.
 fn in_place(place: Place, blocks: &Blocks) -> Schedule {
-    let Place { rank, size } = place;
+    let Place { rank, size, .. } = place;
     let mut schedule = Schedule::with_capacity(3 * size as usize);
     let block_bytes_max = (0..size).filter(|peer| *peer != rank).map(|peer| blocks.bytes(peer)).max();
     let buffer = schedule.scratch_bytes(block_bytes_max.unwrap_or(0));
@@ -120,7 +131,7 @@ fn bruck(place: Place, send: Option<Block>, receive: Block) -> Schedule {
 /// The exchange of an inter-communicator, all forms: everybody sends to everybody of the other group. Round k
 /// joins the ranks that add up to a number of the k-th batch modulo the larger size, in both directions.
 pub fn inter(place: InterPlace, send: Blocks, receive: Blocks) -> Schedule {
-    let Place { rank, size } = place.local;
+    let Place { rank, size, .. } = place.local;
     let mut schedule = Schedule::with_capacity(2 * place.remote_size as usize);
     let larger = u64::from(size.max(place.remote_size));
     let partner = |sum: u64| ((sum + larger - u64::from(rank)) % larger) as u32;

@@ -1,0 +1,87 @@
+//! The transport of a job over several hosts: rings to the processes of the same host, and the post to all others.
+
+use std::sync::Arc;
+
+use postrider_os::error::Result;
+use postrider_os::job::Job;
+use postrider_os::memory::UserMemory;
+
+use super::post::Post;
+use super::shared_memory::SharedMemory;
+use super::wire::Header;
+use super::{Incoming, Limits};
+
+/// Instead of a place: the process is on another host.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// The rings of one process, and its access to the post.
+#[derive(Debug)]
+pub struct Hosts {
+    /// The rings.
+    pub rings: SharedMemory,
+    post: Post,
+    /// The place of each rank among those of this host.
+    places: Vec<u32>,
+    /// Whether the post is looked at first.
+    post_first: bool,
+}
+
+impl Hosts {
+    /// The ends that belong to rank `rank`.
+    ///
+    /// # Errors
+    /// When the post is gone.
+    pub fn new(job: Arc<Job>, rank: u32) -> Result<Self> {
+        let placement = job.placement();
+        let here = |&rank: &u32| placement.host_of(rank) == job.host();
+        let place = |rank: u32| if here(&rank) { placement.place_of(rank) } else { ELSEWHERE };
+        let places = (0..placement.ranks()).map(place).collect();
+        let post = Post::new(Arc::clone(&job), rank)?;
+        Ok(Self { rings: SharedMemory::new(job, rank), post, places, post_first: false })
+    }
+
+    #[inline]
+    fn place(&self, peer: u32) -> u32 {
+        self.places[peer as usize]
+    }
+
+    #[inline]
+    pub(super) fn is_near(&self, peer: u32) -> bool {
+        self.place(peer) != ELSEWHERE
+    }
+
+    #[inline]
+    pub(super) fn limits(&self, peer: u32) -> Limits {
+        if self.is_near(peer) { self.rings.limits() } else { self.post.limits() }
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+        match self.place(peer) {
+            ELSEWHERE => self.post.send(peer, header, body, bytes),
+            place => self.rings.send(place, header, body, bytes),
+        }
+    }
+
+    /// Looks at both in turn, so that neither starves.
+    #[inline]
+    pub(super) fn receive(&mut self) -> Option<Incoming> {
+        self.post_first = !self.post_first;
+        if self.post_first {
+            self.post.receive().or_else(|| self.rings.receive())
+        } else {
+            self.rings.receive().or_else(|| self.post.receive())
+        }
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self) {
+        if !self.rings.release() {
+            self.post.release();
+        }
+    }
+
+    pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
+        self.is_near(peer) && self.rings.fetch(peer, address, into, bytes)
+    }
+}
