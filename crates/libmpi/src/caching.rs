@@ -212,7 +212,11 @@ fn predefined(keyval: c_int) -> Option<usize> {
         MPI_TAG_UB => &TAG_UB,
         MPI_HOST => &HOST,
         MPI_IO => &IO,
-        MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
+        MPI_WTIME_IS_GLOBAL => {
+            // Clocks of different hosts are different clocks.
+            WTIME_IS_GLOBAL.store(i32::from(facts.placement.hosts() == 1), Ordering::Relaxed);
+            &WTIME_IS_GLOBAL
+        }
         MPI_LASTUSEDCODE => &LAST_USED_CODE,
         MPI_APPNUM => {
             APPNUM.store(facts.application?, Ordering::Relaxed);

@@ -15,14 +15,21 @@ use crate::instance;
 use crate::parse::{self, In, Memory};
 
 /// Plans the operation with `prepare` and runs it.
-fn collective(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
+///
+/// # Errors
+/// When there is no such communicator, those of `prepare`, and when communication fails.
+pub fn collective(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
     instance().collective(parse::communicator(comm)?, prepare)
 }
 
 /// Buffer, count and datatype of one block.
-type Triple = (Memory, i64, MPI_Datatype);
+pub type Triple = (Memory, i64, MPI_Datatype);
 
-fn block(calls: &Calls, (memory, count, handle): Triple) -> Result<Data> {
+/// One block.
+///
+/// # Errors
+/// `MPI_ERR_TYPE` for a datatype that cannot be used.
+pub fn block(calls: &Calls, (memory, count, handle): Triple) -> Result<Data> {
     let datatype = Arc::clone(parse::committed(calls.state, handle)?);
     Ok(Data { memory: memory.user(), count, datatype })
 }
@@ -38,32 +45,61 @@ fn when<T>(significant: bool, parse: impl FnOnce() -> Result<T>) -> Result<Optio
 }
 
 /// Buffer, counts, displacements and datatype of the v forms.
-type Varying<I, D> = (Memory, In<I>, In<D>, MPI_Datatype);
+pub type Varying<I, D> = (Memory, In<I>, In<D>, MPI_Datatype);
 
-fn varying<I, D>(calls: &Calls, (memory, counts, displacements, handle): Varying<I, D>) -> Result<Many>
+fn varying<I, D>(calls: &Calls, blocks: Varying<I, D>) -> Result<Many>
 where
-    I: Copy + Into<i64>,
-    D: Copy + Into<i64>,
+    I: Copy + TryInto<i64>,
+    D: Copy + TryInto<i64>,
 {
-    let peers = calls.peers() as usize;
+    varying_blocks(calls, calls.peers() as usize, blocks)
+}
+
+/// So many blocks of a v form.
+///
+/// # Errors
+/// When an array is a null pointer or the datatype cannot be used.
+pub fn varying_blocks<I, D>(
+    calls: &Calls,
+    blocks: usize,
+    (memory, counts, displacements, handle): Varying<I, D>,
+) -> Result<Many>
+where
+    I: Copy + TryInto<i64>,
+    D: Copy + TryInto<i64>,
+{
     let datatype = Arc::clone(parse::committed(calls.state, handle)?);
-    Ok(Many::varying(memory.user(), counts.wide(peers)?, displacements.wide(peers)?, datatype))
+    Ok(Many::varying(memory.user(), counts.wide(blocks)?, displacements.wide(blocks)?, datatype))
 }
 
 /// Buffer, counts, displacements and datatypes of the w form.
-type General<I, D> = (Memory, In<I>, In<D>, In<MPI_Datatype>);
+pub type General<I, D> = (Memory, In<I>, In<D>, In<MPI_Datatype>);
 
-fn general<I, D>(calls: &Calls, (memory, counts, displacements, handles): General<I, D>) -> Result<Many>
+fn general<I, D>(calls: &Calls, blocks: General<I, D>) -> Result<Many>
 where
-    I: Copy + Into<i64>,
-    D: Copy + Into<i64>,
+    I: Copy + TryInto<i64>,
+    D: Copy + TryInto<i64>,
 {
-    let peers = calls.peers() as usize;
-    let counts = counts.wide(peers)?;
-    let handles = handles.all(peers)?;
+    general_blocks(calls, calls.peers() as usize, blocks)
+}
+
+/// So many blocks of the w form.
+///
+/// # Errors
+/// When an array is a null pointer or a datatype cannot be used.
+pub fn general_blocks<I, D>(
+    calls: &Calls,
+    blocks: usize,
+    (memory, counts, displacements, handles): General<I, D>,
+) -> Result<Many>
+where
+    I: Copy + TryInto<i64>,
+    D: Copy + TryInto<i64>,
+{
+    let (counts, handles) = (counts.wide(blocks)?, handles.all(blocks)?);
     let datatypes: Result<_> =
         counts.iter().zip(handles).map(|(count, handle)| datatype_of(calls, *count, handle)).collect();
-    Ok(Many::general(memory.user(), counts, displacements.wide(peers)?, datatypes?))
+    Ok(Many::general(memory.user(), counts, displacements.wide(blocks)?, datatypes?))
 }
 
 /// The datatype of a block of the w form. Programs give `MPI_DATATYPE_NULL` where there is no data.

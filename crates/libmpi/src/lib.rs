@@ -21,6 +21,7 @@ mod environment;
 mod error_handlers;
 mod errors;
 mod info;
+mod joining;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;

@@ -7,11 +7,13 @@ use std::thread::{self, ThreadId};
 use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::settings::Settings;
+use postrider_engine::transports::file::Directories;
 use postrider_engine::{Instance, World};
 use postrider_os::job::{self, CallName, Job, State};
 use postrider_os::process;
 
 use crate::caching::{self, Owner};
+use crate::joining::{self, Seat};
 use crate::parse;
 
 /// Where the process is between the beginning and the end.
@@ -32,8 +34,10 @@ static PHASE: AtomicU8 = AtomicU8::new(Phase::Before as u8);
 #[derive(Debug)]
 pub struct Library {
     instance: Instance,
-    /// The job, when the launcher started this process.
+    /// The job, when a launcher started this process.
     job: Option<(Arc<Job>, u32)>,
+    /// The place in the job, when that launcher is not ours.
+    seat: Option<Seat>,
     /// The thread that called `MPI_Init`.
     pub main_thread: ThreadId,
     /// The level of thread support that `MPI_Init_thread` provided.
@@ -85,24 +89,21 @@ impl Library {
 /// `MPI_Init` and `MPI_Init_thread`.
 ///
 /// # Errors
-/// When it was called before, the job cannot be joined, or another launcher started this process.
+/// When it was called before, or the job cannot be joined.
 pub fn initialize(required: i32) -> Result<i32> {
     if phase() != Phase::Before {
         return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
     }
     let thread_level = required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
     let threads = parse::threads(thread_level);
-    let job = join()?;
+    let Joined { job, directories, seat } = join()?;
     let world = match &job {
         None => World::alone(threads),
-        Some((job, rank)) => {
-            let directory = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
-            World::in_job(job, *rank, directory, threads)?
-        }
+        Some((job, rank)) => World::in_job(job, *rank, directories, threads)?,
     };
     let main_thread = thread::current().id();
     let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
-    let library = Library { instance: Instance::new(world), job, main_thread, thread_level };
+    let library = Library { instance: Instance::new(world), job, seat, main_thread, thread_level };
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).set_state(State::Initialized);
     }
@@ -113,14 +114,35 @@ pub fn initialize(required: i32) -> Result<i32> {
     Ok(thread_level)
 }
 
-/// Finds the job that the launcher's environment names, and takes this process's rank in it.
-fn join() -> Result<Option<(Arc<Job>, u32)>> {
-    let Ok(place) = std::env::var(job::ENV_JOB) else {
-        return refuse_foreign_launchers().map(|()| None);
-    };
-    let rank = std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok());
-    let job = Job::open(&place).map_err(|e| Error::new(MPI_ERR_OTHER, e.to_string()))?;
-    let Some(rank) = rank.filter(|&rank: &u32| rank < job.shape().ranks) else {
+/// What this process belongs to; to nothing if it was started alone.
+#[derive(Default)]
+struct Joined {
+    job: Option<(Arc<Job>, u32)>,
+    directories: Option<Directories>,
+    seat: Option<Seat>,
+}
+
+/// Finds the job that the launcher's environment names, or another launcher's, and takes this process's rank in it.
+fn join() -> Result<Joined> {
+    let failed = |why: String| Error::new(MPI_ERR_OTHER, why);
+    if let Ok(place) = std::env::var(job::ENV_JOB) {
+        let rank = std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok());
+        let central = std::env::var_os(job::ENV_CENTRAL).map(Into::into);
+        let local = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
+        let directories = local.map(|local| Directories { local, central });
+        return Ok(Joined { job: Some(claim(&place, rank)?), directories, seat: None });
+    }
+    let Some(seat) = joining::join().map_err(failed)? else { return Ok(Joined::default()) };
+    let job = claim(&seat.place, Some(seat.rank))?;
+    let central = seat.central.clone();
+    let directories = seat.local.clone().map(|local| Directories { local, central });
+    Ok(Joined { job: Some(job), directories, seat: Some(seat) })
+}
+
+/// Takes rank `rank` of the job whose segment is at `place`.
+fn claim(place: &str, rank: Option<u32>) -> Result<(Arc<Job>, u32)> {
+    let job = Job::open(place).map_err(|e| Error::new(MPI_ERR_OTHER, e.to_string()))?;
+    let Some(rank) = rank.filter(|&rank: &u32| rank < job.placement().ranks()) else {
         return Err(Error::new(MPI_ERR_OTHER, format!("{} is not a rank of this job", job::ENV_RANK)));
     };
     if !job.slot(rank).claim() {
@@ -132,40 +154,18 @@ fn join() -> Result<Option<(Arc<Job>, u32)>> {
         return Err(Error::new(MPI_ERR_OTHER, detail));
     }
     process::allow_neighbours();
-    Ok(Some((Arc::new(job), rank)))
+    Ok((Arc::new(job), rank))
 }
 
 /// The number of processes that were started together, also before `MPI_Init`.
 pub fn ranks() -> u32 {
     let place = std::env::var(job::ENV_JOB).ok();
-    place.and_then(|place| Job::open(&place).ok()).map_or(1, |job| job.shape().ranks)
+    let ours = place.and_then(|place| Job::open(&place).ok()).map(|job| job.placement().ranks());
+    ours.or_else(joining::ranks).unwrap_or(1)
 }
 
-/// Variables by which other launchers tell a process how many there are, and the launchers' names.
-const FOREIGN: &[(&str, &str)] = &[
-    ("PMI_SIZE", "MPICH's mpiexec (hydra)"),
-    ("OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec (prte)"),
-    ("PMIX_SIZE", "a PMIx launcher"),
-    ("MPI_LOCALNRANKS", "MPICH's mpiexec (hydra)"),
-    ("SLURM_STEP_NUM_TASKS", "srun"),
-];
-
-/// A process of another launcher's job would be rank 0 of 1, and so would all its siblings: refuse instead.
-fn refuse_foreign_launchers() -> Result<()> {
-    for (variable, launcher) in FOREIGN {
-        let size = std::env::var(variable).ok().and_then(|text| text.trim().parse::<u32>().ok());
-        if let Some(size) = size.filter(|&size| size > 1) {
-            let detail = format!(
-                "this program is linked with Postrider but was started by {launcher} as one of {size} processes \
-                 ({variable}={size}), which would each be rank 0 of 1; start it with `postrider run -n {size}`"
-            );
-            return Err(Error::new(MPI_ERR_OTHER, detail));
-        }
-    }
-    Ok(())
-}
-
-/// `MPI_Finalize`: what was sent leaves this process. It does not wait for the other processes.
+/// `MPI_Finalize`: what was sent leaves this process. It waits for the other processes only if another launcher has started
+/// them, which may end everything on this host as soon as its processes have ended.
 ///
 /// # Errors
 /// When something cannot be sent, or a delete callback fails.
@@ -173,10 +173,14 @@ pub fn finalize() -> Result<()> {
     // The first thing, while everything can still be used (section 11.2.3).
     let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
     instance().drain()?;
+    instance().report().iter().for_each(|report| eprint!("{report}"));
     PHASE.store(Phase::After as u8, Ordering::Release);
     if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
+    }
+    if let Some(Library { seat: Some(seat), .. }) = LIBRARY.get() {
+        seat.leave();
     }
     deleted
 }

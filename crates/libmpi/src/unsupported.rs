@@ -146,25 +146,6 @@ unsupported! {
 
     /// Virtual Topologies for MPI Processes (chapter 8).
     topologies {
-        MPI_Cart_coords
-        MPI_Cart_create
-        MPI_Cart_get
-        MPI_Cart_map
-        MPI_Cart_rank
-        MPI_Cart_shift
-        MPI_Cart_sub
-        MPI_Cartdim_get
-        MPI_Dims_create
-        MPI_Dist_graph_create
-        MPI_Dist_graph_create_adjacent
-        MPI_Dist_graph_neighbors
-        MPI_Dist_graph_neighbors_count
-        MPI_Graph_create
-        MPI_Graph_get
-        MPI_Graph_map
-        MPI_Graph_neighbors
-        MPI_Graph_neighbors_count
-        MPI_Graphdims_get
         MPI_Ineighbor_allgather
         MPI_Ineighbor_allgather_c
         MPI_Ineighbor_allgatherv
@@ -175,24 +156,14 @@ unsupported! {
         MPI_Ineighbor_alltoallv_c
         MPI_Ineighbor_alltoallw
         MPI_Ineighbor_alltoallw_c
-        MPI_Neighbor_allgather
-        MPI_Neighbor_allgather_c
         MPI_Neighbor_allgather_init
         MPI_Neighbor_allgather_init_c
-        MPI_Neighbor_allgatherv
-        MPI_Neighbor_allgatherv_c
         MPI_Neighbor_allgatherv_init
         MPI_Neighbor_allgatherv_init_c
-        MPI_Neighbor_alltoall
-        MPI_Neighbor_alltoall_c
         MPI_Neighbor_alltoall_init
         MPI_Neighbor_alltoall_init_c
-        MPI_Neighbor_alltoallv
-        MPI_Neighbor_alltoallv_c
         MPI_Neighbor_alltoallv_init
         MPI_Neighbor_alltoallv_init_c
-        MPI_Neighbor_alltoallw
-        MPI_Neighbor_alltoallw_c
         MPI_Neighbor_alltoallw_init
         MPI_Neighbor_alltoallw_init_c
     }

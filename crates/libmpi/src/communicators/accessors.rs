@@ -12,7 +12,10 @@ use crate::parse::{self, Out, Text, TextOut};
 use crate::{info, instance};
 
 /// Reads something of a communicator.
-fn read<T>(comm: MPI_Comm, action: impl FnOnce(&Communicator) -> Result<T>) -> Result<T> {
+///
+/// # Errors
+/// `MPI_ERR_COMM` for handles that are none, and those of `action`.
+pub fn read<T>(comm: MPI_Comm, action: impl FnOnce(&Communicator) -> Result<T>) -> Result<T> {
     let key = parse::communicator(comm)?;
     instance().with(|state| action(state.communicators.get(key)?))
 }

@@ -89,7 +89,8 @@ fn color(color: c_int) -> Result<Option<c_int>> {
 
 /// The colour that a type of split means; none for no communicator. What shares memory is a host; nothing finer is known.
 fn color_of_type(split_type: c_int, hints: &Info) -> Result<Option<c_int>> {
-    let host = instance().facts().host_number as c_int;
+    let facts = instance().facts();
+    let host = facts.placement.host_of(facts.rank) as c_int;
     match split_type {
         MPI_COMM_TYPE_SHARED => Ok(Some(host)),
         MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {

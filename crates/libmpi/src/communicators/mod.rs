@@ -3,3 +3,5 @@
 mod accessors;
 mod constructors;
 mod groups;
+
+pub use accessors::read;

@@ -1,0 +1,274 @@
+//! The process management interface, version 1: what MPICH's hydra offers to the processes that it starts, and Slurm's `--mpi=pmi2` too.
+//!
+//! A socket whose number is in `PMI_FD`; requests and answers are lines of `name=value` fields, of which the first is `cmd`. A
+//! process begins with `init`, may put and get texts under names, waits for all others with `barrier_in`, and ends with
+//! `finalize`. The text `PMI_process_mapping` says which ranks share a host: `(vector,(first,hosts,ranks),…)`, blocks of hosts
+//! from number `first` on with `ranks` ranks each, which are repeated until all ranks have a host.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use postrider_os::standing::{LINE_BYTES_MAX, hex, inherited, unhex};
+
+use super::launchers::Host;
+
+/// The name under which launchers say which ranks share a host.
+const MAPPING: &str = "PMI_process_mapping";
+/// What a text may have where the launcher does not say.
+const VALUE_BYTES: usize = 1024;
+
+/// A conversation with the launcher.
+#[derive(Debug)]
+pub struct Pmi {
+    stream: BufReader<UnixStream>,
+    space: String,
+    value_bytes_max: usize,
+}
+
+impl Pmi {
+    /// Begins the conversation on descriptor `descriptor`. No answer takes longer than `limit`.
+    ///
+    /// # Errors
+    /// When that is no socket of a launcher.
+    pub fn begin(descriptor: i32, limit: Duration) -> Result<Self, String> {
+        let stream = inherited(descriptor).map_err(|error| {
+            format!("PMI_FD={descriptor}: {error}; the launcher's descriptors must reach the program, or unset PMI_SIZE")
+        })?;
+        stream.set_read_timeout(Some(limit)).map_err(|error| error.to_string())?;
+        let (stream, space) = (BufReader::new(stream), String::new());
+        let mut pmi = Self { stream, space, value_bytes_max: VALUE_BYTES };
+        pmi.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
+        let maxes = pmi.ask("get_maxes", "maxes")?;
+        let bytes = maxes.get("vallen_max").and_then(|text| text.parse().ok());
+        pmi.value_bytes_max = bytes.unwrap_or(VALUE_BYTES);
+        let answer = pmi.ask("get_my_kvsname", "my_kvsname")?;
+        pmi.space = answer.get("kvsname").ok_or("PMI: the launcher has no key-value space")?.to_owned();
+        Ok(pmi)
+    }
+
+    /// Where rank `rank` of `size` is, and whether it is the lowest rank there, which speaks for its host.
+    ///
+    /// # Errors
+    /// When the launcher does not say it.
+    pub fn host(&mut self, rank: u32, size: u32) -> Result<(Host, bool), String> {
+        let mapping = self.get(MAPPING)?;
+        let hosts = hosts(&mapping, size)
+            .ok_or_else(|| format!("PMI: {MAPPING}={mapping} does not place {size} ranks"))?;
+        let number = hosts[rank as usize];
+        let here = || hosts.iter().enumerate().filter(|(_, host)| **host == number);
+        let leads = here().next().map(|(first, _)| first) == Some(rank as usize);
+        let count = here().count() as u32;
+        let last = hosts.iter().max().copied().unwrap_or_default();
+        Ok((Host { key: format!("pmi-{}", self.space), number, hosts: last + 1, count }, leads))
+    }
+
+    /// Shares a text of host `host` with the leaders of all `hosts` hosts, and returns theirs. Others wait for that with
+    /// [`barrier`](Self::barrier).
+    ///
+    /// # Errors
+    /// When the launcher refuses, or a host has not come.
+    pub fn share(&mut self, round: u32, host: u32, hosts: u32, text: &str) -> Result<Vec<String>, String> {
+        let value = hex(text);
+        if value.len() >= self.value_bytes_max {
+            let max = self.value_bytes_max;
+            return Err(format!("PMI: {} bytes do not fit into a value of {max}", value.len()));
+        }
+        let space = self.space.clone();
+        let request = format!("put kvsname={space} key=postrider-{round}-{host} value={value}");
+        self.ask(&request, "put_result")?;
+        self.barrier()?;
+        let mut texts = Vec::new();
+        for other in 0..hosts {
+            let value = self.get(&format!("postrider-{round}-{other}"))?;
+            texts.push(unhex(&value).ok_or_else(|| format!("PMI: host {other} has shared nonsense"))?);
+        }
+        Ok(texts)
+    }
+
+    /// Waits for all ranks.
+    ///
+    /// # Errors
+    /// When they do not come in time.
+    pub fn barrier(&mut self) -> Result<(), String> {
+        self.ask("barrier_in", "barrier_out").map(drop)
+    }
+
+    /// Ends the conversation.
+    ///
+    /// # Errors
+    /// When the launcher is gone.
+    pub fn end(mut self) -> Result<(), String> {
+        self.ask("finalize", "finalize_ack").map(drop)
+    }
+
+    fn get(&mut self, key: &str) -> Result<String, String> {
+        let answer = self.ask(&format!("get kvsname={} key={key}", self.space), "get_result")?;
+        let value = answer.get("value").map(str::to_owned);
+        value.ok_or_else(|| format!("PMI: the launcher does not know {key}"))
+    }
+
+    fn ask(&mut self, request: &str, expected: &str) -> Result<Answer, String> {
+        let failed = |what: String| format!("PMI: the launcher was asked for {request}: {what}");
+        let line = format!("cmd={request}\n");
+        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| failed(error.to_string()))?;
+        let mut line = Vec::new();
+        let mut limited = (&mut self.stream).take(LINE_BYTES_MAX as u64);
+        match limited.read_until(b'\n', &mut line) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Err(failed("no answer has come in time; have all ranks called MPI_Init?".to_owned()));
+            }
+            Err(error) => return Err(failed(error.to_string())),
+            Ok(_) if line.last() != Some(&b'\n') => return Err(failed("it has hung up".to_owned())),
+            Ok(_) => {}
+        }
+        let answer = Answer(String::from_utf8_lossy(&line).into_owned());
+        let refused = answer.get("rc").is_some_and(|code| code != "0");
+        match answer.get("cmd") == Some(expected) && !refused {
+            true => Ok(answer),
+            false => Err(failed(format!("it has answered {:?}", answer.0.trim()))),
+        }
+    }
+}
+
+/// A line of fields.
+#[derive(Debug)]
+struct Answer(String);
+
+impl Answer {
+    fn get(&self, name: &str) -> Option<&str> {
+        let field = |field: &'_ str| -> bool { field.split_once('=').is_some_and(|(set, _)| set == name) };
+        let field = self.0.split_whitespace().find(|text| field(text))?;
+        field.split_once('=').map(|(_, value)| value)
+    }
+}
+
+/// The host of each rank by a process mapping, hosts numbered from 0 without gaps. None when it does not say that.
+fn hosts(mapping: &str, size: u32) -> Option<Vec<u32>> {
+    let blocks = mapping.trim().strip_prefix("(vector,")?.strip_suffix(')')?;
+    let mut parsed = Vec::new();
+    for block in blocks.split_inclusive(')') {
+        let block = block.trim_start_matches(',').strip_prefix('(')?.strip_suffix(')')?;
+        let numbers: Vec<u32> =
+            block.split(',').map(|text| text.trim().parse().ok()).collect::<Option<_>>()?;
+        let [first, hosts, ranks] = numbers[..] else { return None };
+        first.checked_add(hosts)?;
+        parsed.push((first, hosts, ranks));
+    }
+    if !parsed.iter().any(|&(_, hosts, ranks)| hosts > 0 && ranks > 0) {
+        return None;
+    }
+    let one_round = || {
+        let with_ranks = parsed.iter().filter(|(_, _, ranks)| *ranks > 0);
+        with_ranks.flat_map(|&(first, hosts, ranks)| {
+            (first..first + hosts).flat_map(move |host| std::iter::repeat_n(host, ranks as usize))
+        })
+    };
+    let mut host_of: Vec<u32> = Vec::new();
+    while host_of.len() < size as usize {
+        host_of.extend(one_round().take(size as usize - host_of.len()));
+    }
+    let mut used = host_of.clone();
+    used.sort_unstable();
+    used.dedup();
+    host_of.iter().map(|host| used.binary_search(host).ok().map(|number| number as u32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+    use std::thread;
+
+    #[test]
+    fn mappings_place_ranks() {
+        assert_eq!(hosts("(vector,(0,1,4))", 4), Some(vec![0, 0, 0, 0]));
+        assert_eq!(hosts("(vector,(0,2,2))", 4), Some(vec![0, 0, 1, 1]));
+        assert_eq!(hosts("(vector,(0,3,1))", 5), Some(vec![0, 1, 2, 0, 1]));
+        assert_eq!(hosts("(vector,(0,1,2),(1,1,1))", 3), Some(vec![0, 0, 1]));
+        assert_eq!(hosts("(vector,(7,1,1),(3,1,1))", 2), Some(vec![1, 0]));
+    }
+
+    #[test]
+    fn mappings_are_not_trusted() {
+        for text in [
+            "",
+            "(vector,",
+            "(vector,)",
+            "(vector,())",
+            "(vector,(0,1))",
+            "(vector,(0,0,0))",
+            "(vector,(0,0,4))",
+            "(vector,(0,4294967295,0))",
+            "(vector,(1,4294967295,1))",
+            "(flat,(0,1,1))",
+            "(vector,(0,1,1)",
+            "(vector,(a,b,c))",
+        ] {
+            assert_eq!(hosts(text, 4), None, "{text}");
+        }
+        assert_eq!(hosts("(vector,(0,4294967295,1))", 2), Some(vec![0, 1]));
+        assert_eq!(hosts("(vector,(0,1,4294967295))", 2), Some(vec![0, 0]));
+    }
+
+    /// A launcher that answers each request with the next of `answers`.
+    fn launcher(answers: Vec<&'static str>) -> (UnixStream, thread::JoinHandle<Vec<String>>) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let answering = thread::spawn(move || {
+            let mut stream = BufReader::new(theirs);
+            let mut requests = Vec::new();
+            for answer in answers {
+                let mut line = String::new();
+                if stream.read_line(&mut line).unwrap_or(0) == 0 {
+                    break;
+                }
+                requests.push(line.trim().to_owned());
+                let _hung_up = stream.get_mut().write_all(answer.as_bytes());
+            }
+            requests
+        });
+        (ours, answering)
+    }
+
+    const BEGINNING: [&str; 3] = [
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+        "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+        "cmd=my_kvsname kvsname=kvs_1\n",
+    ];
+
+    #[test]
+    fn a_conversation_shares_texts() {
+        let mut answers = BEGINNING.to_vec();
+        answers.push("cmd=get_result rc=0 msg=success value=(vector,(0,2,1))\n");
+        answers.push("cmd=put_result rc=0 msg=success\n");
+        answers.push("cmd=barrier_out\n");
+        answers.push("cmd=get_result rc=0 msg=success value=6168\n");
+        answers.push("cmd=get_result rc=0 msg=success value=.\n");
+        answers.push("cmd=finalize_ack\n");
+        let (socket, answering) = launcher(answers);
+        let mut pmi = Pmi::begin(socket.as_raw_fd(), Duration::from_secs(60)).expect("it begins");
+        let host = pmi.host(1, 2).expect("it says where");
+        assert_eq!(host, (Host { key: "pmi-kvs_1".to_owned(), number: 1, hosts: 2, count: 1 }, true));
+        assert_eq!(pmi.share(0, 1, 2, "").expect("they share"), ["ah", ""]);
+        pmi.end().expect("it ends");
+        let requests = answering.join().expect("it has answered");
+        assert_eq!(requests[4], "cmd=put kvsname=kvs_1 key=postrider-0-1 value=.");
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        for answers in [
+            vec!["nonsense\n"],
+            vec!["cmd=response_to_init rc=-1\n"],
+            vec!["\u{fffd}\n"],
+            vec!["cmd=response_to_init rc=0"],
+            vec![],
+            vec![BEGINNING[0], BEGINNING[1], "cmd=my_kvsname\n"],
+        ] {
+            let (socket, answering) = launcher(answers);
+            assert!(Pmi::begin(socket.as_raw_fd(), Duration::from_secs(60)).is_err());
+            drop(socket);
+            answering.join().expect("it ends");
+        }
+    }
+}
