@@ -9,13 +9,20 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use postrider_os::error::{Error, Result};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::process::Signal;
+
+use crate::processes;
 
 const LOCK: &str = "lock";
 const PREFIX: &str = "job-";
+
+/// How often, and how many times, it is looked whether a job has ended.
+const END_LOOK_EVERY: Duration = Duration::from_millis(20);
+const END_LOOKS_MAX: u32 = 500;
 
 /// The directory of this job. Removed when dropped.
 #[derive(Debug)]
@@ -82,6 +89,32 @@ pub fn sweep(temporary: &Path) {
     leave(&parent, sole);
 }
 
+/// Ends the job whose directory on this host is `job`, if its launcher still holds that, and waits until its guard has
+/// removed the directory.
+///
+/// # Errors
+/// When that is no job's directory, or is still there after a while.
+pub fn end_job(job: &Path) -> io::Result<()> {
+    let number = |name: &str| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok();
+    let launcher: u32 = job
+        .file_name()
+        .and_then(|name| number(name.to_str()?))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no job's directory"))?;
+    for _ in 0..END_LOOKS_MAX {
+        match check_ours(job) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            checked => checked?,
+        }
+        if is_stale(job) {
+            job.ancestors().nth(2).into_iter().for_each(sweep);
+        } else {
+            processes::send(launcher, Signal::KILL);
+        }
+        std::thread::sleep(END_LOOK_EVERY);
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "the job does not end"))
+}
+
 /// Where this user's job directories are.
 fn parent_in(temporary: &Path) -> PathBuf {
     temporary.join(format!("postrider-{}", rustix::process::getuid().as_raw()))
@@ -103,7 +136,11 @@ fn enter(parent: &Path, make: bool) -> Result<File> {
             Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
             _ => {}
         }
-        check_ours(parent).map_err(failed)?;
+        match check_ours(parent) {
+            // The last one out has just removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && make => continue,
+            checked => checked.map_err(failed)?,
+        }
         let lock = match open_lock(parent, true) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && make => continue,
             lock => lock.map_err(failed)?,
@@ -126,7 +163,11 @@ fn leave(parent: &Path, sole: File) {
     drop(sole);
 }
 
-fn check_ours(directory: &Path) -> io::Result<()> {
+/// Refuses a directory that is not this user's own, or that others may enter.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_ours(directory: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(directory)?;
     let ours = found.is_dir() && found.uid() == rustix::process::getuid().as_raw();
     if ours && found.mode() & 0o077 == 0 {

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
 /// Ranks that one host can have; the job's rings grow with the square.
-pub const RANKS_MAX: i64 = 4096;
+pub const HOST_RANKS_MAX: i64 = 4096;
+/// Ranks that a job can have on all hosts together.
+const RANKS_MAX: i64 = 1 << 20;
 
 /// Message passing wherever there is a file system.
 #[derive(Parser, Debug)]
@@ -25,7 +27,7 @@ pub struct Cli {
 pub enum Subcommand {
     /// Run a program as an MPI job
     #[command(after_long_help = RUN_HELP, override_usage = RUN_USAGE)]
-    Run(Run),
+    Run(Box<Run>),
     /// Compile and link a C program against Postrider's MPI
     #[command(disable_help_flag = true, disable_version_flag = true, after_help = COMPILE_HELP)]
     Cc {
@@ -39,6 +41,36 @@ pub enum Subcommand {
         /// Arguments of the C++ compiler
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
         arguments: Vec<OsString>,
+    },
+    /// Find out what keeps jobs from running here or on other hosts
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor(Doctor),
+    /// Examine this host for `doctor`; what follows is measured through standard input and output
+    #[command(hide = true)]
+    Examine,
+    /// Print which build this is; remote shells ask for it
+    #[command(hide = true)]
+    Build,
+    /// Start and watch the ranks of one host, for a `postrider run` on another
+    #[command(hide = true)]
+    Agent,
+    /// End what is left of a job on this host
+    #[command(hide = true)]
+    End {
+        /// The job's directory
+        directory: PathBuf,
+    },
+    /// Stand in for the launcher of ranks that another launcher has started
+    #[command(hide = true)]
+    Stand(Stand),
+    /// Be the far end of a link between two hosts
+    #[command(hide = true)]
+    Link {
+        /// The job's directory on this host
+        directory: PathBuf,
+        /// The number of the other host
+        #[arg(long)]
+        from: u32,
     },
     /// Print the completion script of a shell
     Completions {
@@ -66,6 +98,9 @@ All arguments go to the compiler; Postrider's header and library are added where
   -link_info      print what is added for linking (also -showme:link)
 POSTRIDER_CC and POSTRIDER_CXX name the compilers; the defaults are cc and c++.";
 
+const DOCTOR_HELP: &str = "\
+Without hosts this machine is examined. Exit code: 0 when all is well, 1 when something is wrong, 2 for wrong arguments.";
+
 /// How messages travel between ranks of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
@@ -75,12 +110,44 @@ pub enum Transport {
     File,
 }
 
+/// How messages travel between hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Transfer {
+    /// Through one connection of the remote shell for each pair of hosts
+    Ssh,
+    /// As files, each copied by a program of its own
+    Scp,
+}
+
 /// Options of `postrider run` that hold for the whole job, and its first program.
 #[derive(Args, Debug)]
 pub struct Run {
     /// How messages travel between the ranks
     #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSPORT", default_value = "shared-memory")]
     pub transport: Transport,
+    /// Run on these hosts, as in `a,b:2`, with as many ranks on each as the number says; `n[1-3]` are n1, n2 and n3
+    #[arg(long, visible_alias = "host", value_name = "LIST", conflicts_with = "hostfile")]
+    #[arg(value_hint = ValueHint::Hostname)]
+    pub hosts: Option<String>,
+    /// Run on the hosts that this file lists, one on a line
+    #[arg(long, alias = "machinefile", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub hostfile: Option<PathBuf>,
+    /// The remote shell that reaches other hosts
+    #[arg(long, value_name = "COMMAND", env = "POSTRIDER_SSH")]
+    pub ssh: Option<String>,
+    /// How messages travel between hosts
+    #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSFER", default_value = "ssh")]
+    pub transfer: Transfer,
+    /// The program that copies files to other hosts, for --transfer scp
+    #[arg(long, value_name = "COMMAND", env = "POSTRIDER_SCP", default_value = "scp")]
+    pub scp: String,
+    /// All messages travel as files in this directory, which all hosts see
+    #[arg(long, value_name = "DIRECTORY", env = "POSTRIDER_CENTRAL", value_hint = ValueHint::DirPath)]
+    pub central: Option<PathBuf>,
+    /// Time after which a host that does not answer is given up
+    #[arg(long, value_name = "SECONDS", env = "POSTRIDER_HOST_TIMEOUT", default_value = "60")]
+    #[arg(value_parser = seconds)]
+    pub host_timeout: std::time::Duration,
     /// Begin each line of output with the rank that wrote it
     #[arg(short, long)]
     pub label: bool,
@@ -130,6 +197,51 @@ pub struct Section {
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
+}
+
+/// Options of `postrider doctor`.
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// Hosts to examine, such as a,b or n[1-8]
+    #[arg(long, value_name = "HOSTS")]
+    pub hosts: Option<String>,
+    /// File that names the hosts
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hosts")]
+    pub hostfile: Option<PathBuf>,
+    /// The remote shell, with options of its own if it needs any
+    #[arg(long, value_name = "COMMAND", env = "POSTRIDER_SSH")]
+    pub ssh: Option<String>,
+    /// Also try whether each host reaches each other
+    #[arg(long)]
+    pub mesh: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What the first rank of a host knows of its job.
+#[derive(Args, Clone, Debug)]
+pub struct Stand {
+    /// The launcher's name of the job
+    pub key: String,
+    /// Number of this host
+    #[arg(long)]
+    pub host: u32,
+    /// Number of hosts
+    #[arg(long)]
+    pub hosts: u32,
+    /// Number of ranks
+    #[arg(long)]
+    pub ranks: u32,
+    /// Number of ranks on this host
+    #[arg(long)]
+    pub count: u32,
+    /// The launcher has a key-value space, which the lowest rank of this host can use
+    #[arg(long)]
+    pub relay: bool,
+    /// This process is the agent proper, and nobody's child
+    #[arg(long)]
+    pub detached: bool,
 }
 
 /// The part of a command line after a colon.

@@ -8,16 +8,17 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use postrider_os::job::{ENV_APPLICATION, ENV_DIRECTORY, ENV_JOB, ENV_RANK};
+use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_RANK};
 use postrider_os::launch::tie;
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
+use serde::{Deserialize, Serialize};
 
 use crate::flags::Section;
 use crate::supervise::SIGNALS;
 
 /// Why a rank did not start, and the exit code that goes with it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Refusal {
     /// The job's exit code.
     pub exit_code: i32,
@@ -33,13 +34,13 @@ impl Refusal {
 }
 
 /// One program of a job and how many ranks run it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Application {
     /// Number of ranks.
     pub ranks: u32,
     program: OsString,
     arguments: Vec<OsString>,
-    wdir: Option<PathBuf>,
+    wdir: Option<OsString>,
     variables: Vec<(OsString, OsString)>,
 }
 
@@ -52,7 +53,13 @@ impl Application {
         variables.extend(pairs(section.env));
         variables.extend(section.export.iter().filter_map(|text| exported(text)));
         let arguments = quiet_octave(&program).into_iter().map(OsString::from).chain(words).collect();
-        Self { ranks: section.ranks.unwrap_or(cores), program, arguments, wdir: section.wdir, variables }
+        Self {
+            ranks: section.ranks.unwrap_or(cores),
+            program,
+            arguments,
+            wdir: section.wdir.map(OsString::from),
+            variables,
+        }
     }
 
     /// The program as it was given.
@@ -65,9 +72,14 @@ impl Application {
         self.variables.iter().any(|(set, _)| set == name)
     }
 
+    /// Sets `variables` unless the user has set them for this program.
+    pub fn set_below(&mut self, variables: &[(OsString, OsString)]) {
+        self.variables.splice(0..0, variables.iter().cloned());
+    }
+
     fn why_not(&self, error: &io::Error) -> Refusal {
         let name = self.program.display();
-        let as_path = self.wdir.as_deref().unwrap_or(Path::new("")).join(&self.program);
+        let as_path = Path::new(self.wdir.as_deref().unwrap_or_default()).join(&self.program);
         let is_path = self.program.as_encoded_bytes().contains(&b'/');
         match error.kind() {
             io::ErrorKind::NotFound if is_path && as_path.is_file() => Refusal::new(
@@ -95,6 +107,8 @@ pub struct Surroundings {
     pub job: String,
     /// The job's directory, if its transport needs one.
     pub directory: Option<PathBuf>,
+    /// The job's directory that all hosts see, if messages go through it.
+    pub central: Option<PathBuf>,
     /// `OMP_NUM_THREADS` for ranks whose user has not chosen it.
     pub threads: u32,
     /// Where Octave finds our functions, if they are installed.
@@ -136,7 +150,7 @@ pub fn start(
     let mut command = Command::new(&application.program);
     command.args(&application.arguments);
     set_environment(&mut command, application, number, rank, surroundings);
-    if let Some(wdir) = &application.wdir {
+    if let Some(wdir) = application.wdir.as_deref().map(Path::new) {
         if !wdir.is_dir() {
             return Err(Refusal::new(1, format!("--wdir {}: there is no such directory", wdir.display())));
         }
@@ -177,10 +191,13 @@ fn set_environment(
     command.envs(application.variables.iter().map(|(name, value)| (name, value)));
     command.env(ENV_JOB, &surroundings.job).env(ENV_RANK, rank.to_string());
     command.env(ENV_APPLICATION, number.to_string());
-    match &surroundings.directory {
-        Some(directory) => command.env(ENV_DIRECTORY, directory),
-        None => command.env_remove(ENV_DIRECTORY),
-    };
+    let directories = [(ENV_DIRECTORY, &surroundings.directory), (ENV_CENTRAL, &surroundings.central)];
+    for (name, directory) in directories {
+        match directory {
+            Some(directory) => command.env(name, directory),
+            None => command.env_remove(name),
+        };
+    }
 }
 
 /// A pipe whose reading end is ours and does not block; the rank's end is an ordinary one.
@@ -207,10 +224,12 @@ pub fn pairs(words: Vec<OsString>) -> Vec<(OsString, OsString)> {
     std::iter::from_fn(|| Some((words.next()?, words.next()?))).collect()
 }
 
-/// `NAME=VALUE` as a pair. A lone `NAME` needs nothing: ranks of this host have all of our environment.
+/// `NAME=VALUE` as a pair. A lone `NAME` has the value that it has here, if any.
 fn exported(text: &OsStr) -> Option<(OsString, OsString)> {
     let bytes = text.as_encoded_bytes();
-    let equals = memchr::memchr(b'=', bytes)?;
+    let Some(equals) = memchr::memchr(b'=', bytes) else {
+        return Some((text.to_owned(), std::env::var_os(text)?));
+    };
     let part = |bytes: &[u8]| std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec());
     Some((part(&bytes[..equals]), part(&bytes[equals + 1..])))
 }
@@ -222,7 +241,8 @@ mod tests {
     #[test]
     fn exported_variables_have_their_first_equals_sign_as_separator() {
         assert_eq!(exported(OsStr::new("A=b=c")), Some(("A".into(), "b=c".into())));
-        assert_eq!(exported(OsStr::new("A")), None);
+        assert_eq!(exported(OsStr::new("POSTRIDER_TEST_UNSET")), None);
+        assert_eq!(exported(OsStr::new("PATH")), std::env::var_os("PATH").map(|path| ("PATH".into(), path)));
     }
 
     #[test]

@@ -5,16 +5,26 @@
 //! Exit codes of its own: 2 for wrong arguments, 126 and 127 as in a shell for programs that cannot be started.
 #![deny(unsafe_code)]
 
+mod agent;
 mod arguments;
 mod compile;
+mod control;
 mod directory;
+mod doctor;
 mod flags;
+mod head;
+mod hosts;
 mod installation;
 mod launch;
+mod links;
 mod output;
+mod post;
 mod processes;
+mod ranks;
+mod remote_shell;
 mod report;
 mod run;
+mod standing;
 mod supervise;
 mod terminal;
 
@@ -37,10 +47,22 @@ fn main() {
     };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command {
-        Subcommand::Run(options) => std::process::exit(run::run(options, later)),
+        Subcommand::Run(options) => std::process::exit(run::run(*options, later)),
+        Subcommand::End { directory } => {
+            if let Err(error) = directory::end_job(&directory) {
+                eprintln!("postrider end: {}: {error}", directory.display());
+                std::process::exit(1);
+            }
+        }
+        Subcommand::Stand(stand) => std::process::exit(standing::stand(stand)),
+        Subcommand::Link { directory, from } => std::process::exit(links::link(&directory, from)),
+        Subcommand::Agent => std::process::exit(agent::agent()),
         Subcommand::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "postrider", &mut std::io::stdout());
         }
+        Subcommand::Doctor(options) => std::process::exit(doctor::run(&options)),
+        Subcommand::Examine => std::process::exit(doctor::examine()),
+        Subcommand::Build => println!("{}", remote_shell::build_id()),
         // Handled before, because every argument is the compiler's own.
         Subcommand::Cc { .. } | Subcommand::Cxx { .. } => std::process::exit(2),
     }

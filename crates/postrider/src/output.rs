@@ -177,9 +177,9 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream that comes out of `source`, which must not block.
-    pub fn new(number: usize, sink: usize, source: OwnedFd, label: Vec<u8>, prompts: bool) -> Self {
-        let (source, begun) = (Some(source.into()), Vec::new());
+    /// The stream that comes out of `source`, which must not block; without one, it is given what comes from elsewhere.
+    pub fn new(number: usize, sink: usize, source: Option<OwnedFd>, label: Vec<u8>, prompts: bool) -> Self {
+        let (source, begun) = (source.map(File::from), Vec::new());
         Self { number, sink, source, label, begun, prompts, prompt_due: None }
     }
 
@@ -215,7 +215,11 @@ impl Stream {
         self.prompt_due = None;
     }
 
-    fn take(&mut self, bytes: &[u8], sink: &mut Sink) {
+    /// Takes what the rank has written; nothing is its end.
+    pub fn take(&mut self, bytes: &[u8], sink: &mut Sink) {
+        if bytes.is_empty() {
+            return self.hand_over(sink);
+        }
         let complete = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
         if complete > 0 {
             self.begun.extend_from_slice(&bytes[..complete]);
@@ -249,7 +253,7 @@ mod tests {
 
     fn stream(number: usize, label: &[u8]) -> Stream {
         let source = File::open("/dev/null").expect("/dev/null opens").into();
-        Stream::new(number, 0, source, label.to_vec(), false)
+        Stream::new(number, 0, Some(source), label.to_vec(), false)
     }
 
     #[test]

@@ -6,12 +6,15 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getuid, kill_process, kill_process_group};
 
 /// Bounds the wait for a process that the kernel cannot end, as one that waits for a dead file server.
 const ROUNDS_MAX: u32 = 5000;
+/// How often processes without an environment are looked at again, 2 ms apart.
+const DOUBTFUL_ROUNDS_MAX: u32 = 50;
 
 /// The processes whose parent is `parent`.
 pub fn children_of(parent: u32) -> Vec<u32> {
@@ -19,22 +22,36 @@ pub fn children_of(parent: u32) -> Vec<u32> {
 }
 
 /// Ends every process that has `NAME=value` in its environment, and those that these start meanwhile.
+///
+/// A process in the middle of `exec` shows an empty environment for a moment. So whatever has memory and shows none is
+/// looked at again, for a while: some programs have none for good.
 pub fn end_all_with(name: &str, value: &str) {
     let entry = format!("{name}={value}");
-    let has_it = |pid: &u32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == entry.as_bytes())
-    };
+    let mut doubts = DOUBTFUL_ROUNDS_MAX;
     for _ in 0..ROUNDS_MAX {
-        let found: Vec<u32> = all().filter(has_it).collect();
-        if found.is_empty() {
-            return;
+        let (mut found, mut doubtful) = (false, false);
+        for pid in all() {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            if environment.split(|&byte| byte == 0).any(|variable| variable == entry.as_bytes()) {
+                found = true;
+                send(pid, Signal::KILL);
+            } else {
+                doubtful |= environment.is_empty() && is_ours_with_memory(pid);
+            }
         }
-        for pid in found {
-            send(pid, Signal::KILL);
+        doubts -= u32::from(!found);
+        if !found && (!doubtful || doubts == 0) {
+            return;
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Neither dead nor a part of the kernel, and of this user, whose environment we may read.
+fn is_ours_with_memory(pid: u32) -> bool {
+    let pages = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let owner = fs::metadata(format!("/proc/{pid}")).map(|facts| facts.uid());
+    !pages.is_empty() && !pages.starts_with("0 ") && owner.is_ok_and(|owner| owner == getuid().as_raw())
 }
 
 /// Sends `signal` to process `pid`. That it is gone already is no error.
@@ -95,7 +112,7 @@ mod tests {
     #[test]
     fn a_child_is_found_by_its_parent_and_ended_by_its_environment() {
         let mut child = std::process::Command::new("sleep")
-            .arg("1000")
+            .arg("60")
             .env("POSTRIDER_TEST_MARK", std::process::id().to_string())
             .spawn()
             .expect("sleep starts");

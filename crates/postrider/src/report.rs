@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use postrider_os::job::State;
 use postrider_os::launch::Ended;
+use serde::{Deserialize, Serialize};
 
 use crate::processes::signal_name;
 
@@ -15,7 +16,7 @@ use crate::processes::signal_name;
 pub const TIMED_OUT: i32 = 124;
 
 /// Where a rank is, or was when it died.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// Before `MPI_Init`, or in a program without MPI.
     BeforeInit,
@@ -27,6 +28,8 @@ pub enum Place {
     AfterFinalize,
     /// The rank has ended.
     Gone,
+    /// Its host does not say.
+    Unknown,
 }
 
 impl Place {
@@ -47,12 +50,13 @@ impl Place {
             Self::Outside => "outside MPI, in the program's own code".to_owned(),
             Self::AfterFinalize => "after MPI_Finalize".to_owned(),
             Self::Gone => "already ended".to_owned(),
+            Self::Unknown => "on a host that does not answer".to_owned(),
         }
     }
 }
 
 /// In which way a rank has failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// It called `MPI_Abort`, or met an error that is fatal by its error handler.
     Aborted(i32),
@@ -137,14 +141,13 @@ pub struct Failure {
     pub kind: Kind,
     /// Where it was.
     pub place: Place,
-    /// Where all the others were at that time.
-    pub others: Vec<(u32, Place)>,
 }
 
 impl Failure {
-    /// The block for the user.
-    pub fn text(&self, host: &str) -> String {
-        let ranks = self.others.len() + 1;
+    /// The block for the user, with the rank's host, and the places of all ranks at that time.
+    pub fn text(&self, host: &str, places: &[(u32, Place)]) -> String {
+        let ranks = places.len();
+        let others: Vec<_> = places.iter().filter(|(rank, _)| *rank != self.rank).cloned().collect();
         let mut text =
             format!("postrider: rank {} of {ranks} failed first: it {}\n", self.rank, self.kind.text());
         let mut line = |name: &str, value: &str| {
@@ -153,7 +156,7 @@ impl Failure {
         line("program", &self.program);
         line("process", &format!("{} on host {host}", self.pid));
         line("place", &self.place.text());
-        for (number, others) in by_place(&self.others).iter().enumerate() {
+        for (number, others) in by_place(&others).iter().enumerate() {
             line(if number == 0 { "others" } else { "" }, others);
         }
         if let Some(hint) = self.kind.hint(&self.place) {
@@ -162,6 +165,39 @@ impl Failure {
         line("exit code", &self.kind.exit_code().to_string());
         text
     }
+}
+
+/// A host that the job has lost, or that cannot go on.
+#[derive(Clone, Debug)]
+pub struct HostFailure {
+    /// Its name.
+    pub host: String,
+    /// The ranks there.
+    pub ranks: Vec<u32>,
+    /// What happened.
+    pub why: String,
+}
+
+impl HostFailure {
+    /// The block for the user, with the places of all ranks at that time.
+    pub fn text(&self, places: &[(u32, Place)]) -> String {
+        let (name, ranks) = (ranks_word(&self.ranks), spans(&self.ranks));
+        let mut text = format!("postrider: host {} failed: {}\n", self.host, self.why);
+        let mut line = |name: &str, value: &str| {
+            let _infallible = writeln!(text, "  {name:<10} {value}");
+        };
+        line("there", &format!("{name} {ranks}"));
+        let others: Vec<_> = places.iter().filter(|(rank, _)| !self.ranks.contains(rank)).cloned().collect();
+        for (number, others) in by_place(&others).iter().enumerate() {
+            line(if number == 0 { "others" } else { "" }, others);
+        }
+        line("exit code", "1");
+        text
+    }
+}
+
+fn ranks_word(ranks: &[u32]) -> &'static str {
+    if ranks.len() == 1 { "rank" } else { "ranks" }
 }
 
 /// What is said when the time is over.
@@ -183,8 +219,10 @@ fn by_place(places: &[(u32, Place)]) -> Vec<String> {
     }
     let mut groups: Vec<_> = together.into_iter().collect();
     groups.sort_by_key(|(_, ranks)| ranks[0]);
-    let name = |ranks: &[u32]| if ranks.len() == 1 { "rank" } else { "ranks" };
-    groups.iter().map(|(place, ranks)| format!("{} {} {}", name(ranks), spans(ranks), place.text())).collect()
+    let line = |(place, ranks): &(&Place, Vec<u32>)| {
+        format!("{} {} {}", ranks_word(ranks), spans(ranks), place.text())
+    };
+    groups.iter().map(line).collect()
 }
 
 /// Ascending numbers as "0, 2-5".

@@ -8,21 +8,22 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::FromArgMatches;
-use postrider_os::job::{self, ENV_JOB, Job, Shape};
-use postrider_os::launch::{Guard, Signals, die_by, ended};
+use postrider_os::hosts::Placement;
+use postrider_os::job::{self, Job, Shape};
+use postrider_os::launch::{Signals, die_by};
 use postrider_os::process::cores;
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_child_subreaper, setrlimit};
+use rustix::process::set_child_subreaper;
 
+use crate::control::Messages;
 use crate::directory::{self, JobDirectory};
-use crate::flags::{LaterSection, RANKS_MAX, Run, Section, Transport};
+use crate::flags::{HOST_RANKS_MAX, LaterSection, Run, Section, Transfer, Transport};
+use crate::head::{self, Plan};
+use crate::hosts::{self, Host};
 use crate::installation;
-use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs, start};
+use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::output::Sink;
-use crate::processes;
+use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::supervise::{Outcome, Supervisor};
-
-/// Descriptors of the launcher for each rank: two pipes and the process.
-const DESCRIPTORS_PER_RANK: u64 = 3;
 
 /// How a job is to be watched over and spoken of.
 #[derive(Clone, Copy, Debug)]
@@ -53,11 +54,64 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 }
 
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
-    let Run { transport, label, timeout, grace, quiet, verbose, genv, section, .. } = options;
+    let Run { label, timeout, grace, quiet, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
+    match hosts(&options)? {
+        Some(hosts) => head::run(plan(hosts, options, later)?, manner),
+        None => run_here(options, later, manner),
+    }
+}
+
+/// The hosts that were asked for, if the job is not just for this one.
+fn hosts(options: &Run) -> Result<Option<Vec<Host>>, Refusal> {
+    let hosts = match (&options.hosts, &options.hostfile) {
+        (Some(list), _) => hosts::parse_list(list).map(Some),
+        (None, Some(file)) => hosts::read_file(file).map(Some),
+        (None, None) => hosts::allocated(|name| std::env::var(name).ok()),
+    };
+    hosts.map_err(|error| Refusal::new(2, error))
+}
+
+/// What a job over `hosts` is to be.
+fn plan(hosts: Vec<Host>, options: Run, later: Vec<Vec<OsString>>) -> Result<Plan, Refusal> {
+    let alone = later.is_empty();
+    let Run { transport, transfer, scp, central, genv, section, ssh, host_timeout, verbose, .. } = options;
+    let first = section.ranks;
+    let mut applications = applications(section, later, &pairs(genv), 0);
+    if !alone && applications.iter().any(|application| application.ranks == 0) {
+        let what = "several programs over several hosts need a number of ranks each (-n)";
+        return Err(Refusal::new(2, what));
+    }
+    let ranks = applications.iter().map(|application| application.ranks).sum();
+    let ranks = if alone { first } else { Some(ranks) };
+    let (hosts, placement) = hosts::place(hosts, ranks).map_err(|error| Refusal::new(2, error))?;
+    if alone {
+        applications[0].ranks = placement.ranks();
+    }
+    let fullest = (0..placement.hosts()).map(|host| placement.ranks_on(host).len()).max();
+    fits_one_host(fullest.unwrap_or(0) as i64)?;
+    let messages = match (central, transfer, transport) {
+        (Some(directory), ..) => Messages::Central(directory.into()),
+        (None, Transfer::Scp, _) => Messages::CopiedFiles(words_of(&scp)?),
+        (None, Transfer::Ssh, Transport::File) => Messages::Files,
+        (None, Transfer::Ssh, Transport::SharedMemory) => Messages::Memory,
+    };
+    let (remote_shell, silence) = (ssh, host_timeout);
+    Ok(Plan { hosts, placement, applications, remote_shell, messages, silence, verbose })
+}
+
+fn words_of(command: &str) -> Result<Vec<String>, Refusal> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.ok_or_else(|| {
+        Refusal::new(2, format!("--scp {command:?} is not a command: give a program, perhaps with options"))
+    })
+}
+
+fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<Outcome, Refusal> {
+    let Run { transport, verbose, genv, section, .. } = options;
     let cores = cores();
     let applications = applications(section, later, &pairs(genv), cores);
-    let ranks = total(&applications)?;
+    let ranks = fits_one_host(applications.iter().map(|application| i64::from(application.ranks)).sum())?;
 
     let temporary = std::env::temp_dir();
     directory::sweep(&temporary);
@@ -70,33 +124,39 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
         Transport::SharedMemory => job::Transport::SharedMemory,
     };
     let ring_bytes = Shape::default_ring_bytes(ranks);
-    let job =
-        Job::create(Shape { ranks, cores, transport, ring_bytes }).map_err(|error| Refusal::new(1, error))?;
+    let shape = Shape { cores, transport, ring_bytes };
+    let job = Job::create(shape, &Placement::one_host(ranks), 0).map_err(|error| Refusal::new(1, error))?;
 
     let surroundings = Surroundings {
         job: job.environment(),
         directory: directory.as_ref().map(|directory| directory.path().to_owned()),
+        central: None,
         threads: (cores / ranks).max(1),
         octave_path: installation::octave_path(),
     };
     let signals = Signals::receive(&crate::supervise::SIGNALS).map_err(|error| Refusal::new(1, error))?;
-    allow_descriptors(ranks);
+    allow_descriptors(ranks, 0);
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let sinks = Sink::standard().map_err(|error| Refusal::new(1, error))?;
-    let mut supervisor = Supervisor::new(&job, manner, signals, sinks)?;
-    let started = start_all(&applications, &surroundings)?;
+    let mut watched = LocalRanks::new(&job)?;
+    let input = if io::stdin().is_terminal() { Input::Fed } else { Input::Ours };
+    let (started, refusal) = start_all(&Vec::from_iter(0..ranks), &applications, input, &surroundings);
+    if let Some(refusal) = refusal {
+        end(&started);
+        return Err(refusal);
+    }
+    let processes: Vec<(u32, u32)> = (0..).zip(started.iter().map(|rank| rank.pid)).collect();
+    let guarded = post_guard(surroundings.job.clone(), temporary);
+    let watching = guarded.and_then(|guard| watched.watch(&processes, guard));
+    watching.inspect_err(|_| end(&started))?;
+    let mut supervisor = Supervisor::new(watched, programs(&applications), manner, signals, sinks);
     if verbose {
         supervisor.say(&placement(&applications, &surroundings, &started, job.shape()));
     }
-    let pids: Vec<u32> = started.iter().map(|rank| rank.pid).collect();
-    let value = surroundings.job;
-    let guard = Guard::post(move || {
-        processes::end_all_with(ENV_JOB, &value);
-        directory::sweep(&temporary);
-    });
-    let guarded = guard.map_err(|error| Refusal::new(1, error));
-    let watched = guarded.and_then(|guard| supervisor.watch(started, programs(&applications), guard));
-    watched.inspect_err(|_| end(&pids))?;
+    for started in started {
+        supervisor.add_streams(Some((started.output, started.error)));
+        supervisor.feed(started.input);
+    }
     Ok(supervisor.supervise())
 }
 
@@ -117,60 +177,12 @@ fn applications(
     applications
 }
 
-fn total(applications: &[Application]) -> Result<u32, Refusal> {
-    let total: i64 = applications.iter().map(|application| i64::from(application.ranks)).sum();
-    match u32::try_from(total) {
-        Ok(ranks) if total <= RANKS_MAX => Ok(ranks),
-        _ => Err(Refusal::new(2, format!("{total} ranks are too many: one host has at most {RANKS_MAX}"))),
-    }
-}
-
-/// The program of each rank.
-fn programs(applications: &[Application]) -> Vec<String> {
-    let of = |application: &Application| vec![application.program(); application.ranks as usize];
-    applications.iter().flat_map(of).collect()
-}
-
-fn start_all(applications: &[Application], surroundings: &Surroundings) -> Result<Vec<Started>, Refusal> {
-    let mut started = Vec::new();
-    let first_input = if io::stdin().is_terminal() { Input::Fed } else { Input::Ours };
-    for (number, application) in applications.iter().enumerate() {
-        for _ in 0..application.ranks {
-            let rank = started.len() as u32;
-            let input = if rank == 0 { first_input } else { Input::Nothing };
-            match start(application, number, rank, input, surroundings) {
-                Ok(rank) => started.push(rank),
-                Err(refusal) => {
-                    end(&started.iter().map(|rank| rank.pid).collect::<Vec<_>>());
-                    return Err(refusal);
-                }
-            }
+fn fits_one_host(ranks: i64) -> Result<u32, Refusal> {
+    match u32::try_from(ranks) {
+        Ok(number) if ranks <= HOST_RANKS_MAX => Ok(number),
+        _ => {
+            Err(Refusal::new(2, format!("{ranks} ranks are too many: one host has at most {HOST_RANKS_MAX}")))
         }
-    }
-    Ok(started)
-}
-
-/// Ends ranks of a job that could not be started as a whole, and all that they have started themselves.
-fn end(ranks: &[u32]) {
-    for &rank in ranks {
-        processes::send_to_group(rank, Signal::KILL);
-    }
-    while postrider_os::launch::has_children() {
-        for child in processes::children_of(std::process::id()) {
-            processes::send(child, Signal::KILL);
-            let _collected_or_later = ended(child);
-        }
-    }
-}
-
-/// Raises the limit of open files if the job needs more; each rank takes a few.
-fn allow_descriptors(ranks: u32) {
-    let limit = getrlimit(Resource::Nofile);
-    let needed = u64::from(ranks) * DESCRIPTORS_PER_RANK + 64;
-    if limit.current.is_some_and(|current| current < needed) {
-        let raised = limit.maximum.map_or(needed, |maximum| maximum.min(needed));
-        let raised = Rlimit { current: Some(raised), maximum: limit.maximum };
-        let _pipes_will_say_so = setrlimit(Resource::Nofile, raised);
     }
 }
 
@@ -182,12 +194,12 @@ fn placement(
 ) -> String {
     let how = match shape.transport {
         job::Transport::SharedMemory => "shared memory".to_owned(),
-        job::Transport::File => {
+        job::Transport::File | job::Transport::Central => {
             format!("files in {}", surroundings.directory.clone().unwrap_or_default().display())
         }
     };
     let host = postrider_os::process::host_name();
-    let (ranks, cores, threads) = (shape.ranks, shape.cores, surroundings.threads);
+    let (ranks, cores, threads) = (started.len(), shape.cores, surroundings.threads);
     let mut text = format!("postrider: {ranks} ranks on {cores} cores of {host}, messages through {how}\n");
     text += &format!("postrider: OMP_NUM_THREADS={threads} for each rank, unless it is set\n");
     for ((rank, program), started) in programs(applications).iter().enumerate().zip(started) {

@@ -1,26 +1,25 @@
-//! Watches over the ranks from their start to the end of the last process of the job.
+//! Watches over a job from the start of its ranks to the end of its last process.
 //!
-//! One thread and one `poll`: signals (`signalfd`), deaths, the ranks' pipes, the terminal, and sinks that are full. Deaths
-//! come from an `epoll` of its own with one `pidfd` for each rank, because its queue keeps the order in which they
-//! happened; that is how the first failure is told from its consequences.
+//! One thread and one `poll`: signals (`signalfd`), the ranks, their pipes, the terminal, and sinks that are full. Where the
+//! ranks are, on this host or on others, is behind [`Ranks`]: what the user sees and what ends the job is the same for both.
 //!
 //! A job ends in steps, see [`Ending`]: ranks are asked (`SIGTERM`, or the user's own signal), and killed when their grace is
 //! over. When all ranks are dead the same happens to whatever they have left behind.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use postrider_os::job::{Job, State};
-use postrider_os::launch::{Ended, Guard, Signals, dead_child, ended, has_children, stop_here};
-use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use postrider_os::launch::{Signals, stop_here};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
 use rustix::stdio::stdin;
+use serde::{Deserialize, Serialize};
 
-use crate::launch::{Refusal, Started};
+use crate::launch::Refusal;
 use crate::output::{READ_BYTES, Sink, Stream, label};
-use crate::processes::{children_of, send, send_to_group, signal_name};
-use crate::report::{Failure, Kind, Place, TIMED_OUT, timed_out};
+use crate::processes::signal_name;
+use crate::report::{Failure, HostFailure, Kind, Place, TIMED_OUT, timed_out};
 use crate::run::Manner;
 use crate::terminal::TerminalInput;
 
@@ -37,8 +36,6 @@ pub const SIGNALS: [i32; 9] = [
     libc::SIGCONT,
 ];
 
-/// How often the board is looked at while a rank is missing that never called `MPI_Init`.
-const LOOK_FOR_JOINERS: Duration = Duration::from_millis(100);
 /// How often a job in the background looks whether the terminal is its own again.
 const LOOK_FOR_TERMINAL: Duration = Duration::from_secs(1);
 
@@ -64,78 +61,158 @@ enum Ending {
     Killed,
 }
 
-struct Rank {
-    pid: u32,
-    program: String,
-    /// Until its death.
-    process: Option<OwnedFd>,
-    ended: Option<Ended>,
+/// A rank that has failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failed {
+    /// Who.
+    pub rank: u32,
+    /// The process that was this rank.
+    pub pid: u32,
+    /// How.
+    pub kind: Kind,
+    /// Where it was.
+    pub place: Place,
+}
+
+/// What a supervisor is told of the ranks.
+#[derive(Debug)]
+pub enum Event {
+    /// A rank has failed.
+    Failed(Failed),
+    /// A host is lost, or cannot go on.
+    HostFailed(HostFailure),
+    /// The job could not be started.
+    Refused(Refusal),
+    /// Something to say at once.
+    Say(String),
+}
+
+/// What a rank of another host has written, or that it will write no more.
+#[derive(Debug)]
+pub struct Output {
+    /// The number of the stream, two for each rank.
+    pub stream: usize,
+    /// Some bytes; none at the end.
+    pub bytes: Vec<u8>,
+}
+
+/// The ranks of a job, wherever they run.
+pub trait Ranks {
+    /// Adds what has to be waited for before something new can be seen.
+    fn wait_for<'b>(&'b self, entries: &mut Vec<PollFd<'b>>);
+    /// When to look even if nothing was seen.
+    fn due(&self) -> Option<Instant>;
+    /// Takes note of all that has happened, in the order in which it did.
+    fn look(&mut self) -> Vec<Event>;
+    /// The next piece of output for a sink that has room, if it does not come through pipes of this process.
+    fn output(&mut self, _has_room: impl Fn(usize) -> bool) -> Option<Output> {
+        None
+    }
+    /// A child of this process has ended.
+    fn child_has_ended(&mut self);
+    /// Whether any rank has not ended yet.
+    fn are_living(&self) -> bool;
+    /// Whether all ranks have ended, with exit code 0.
+    fn have_all_succeeded(&self) -> bool;
+    /// Whether no process of the job is left. Goes on with ending what dead ranks have left behind.
+    fn are_over(&mut self) -> bool;
+    /// Sends a signal to the group of each living rank.
+    fn signal(&mut self, signal: Signal);
+    /// Asks every process of the job to end, also those that are stopped.
+    fn ask(&mut self, signal: Signal);
+    /// Ends every process of the job.
+    fn kill(&mut self);
+    /// Takes note of where every rank is now.
+    fn note_places(&mut self);
+    /// Where the ranks were then, as far as it is known.
+    fn places(&self) -> &[(u32, Place)];
+    /// The host of a rank.
+    fn host_of(&self, rank: u32) -> String;
+    /// The job is being stopped by a shell, or continued.
+    fn pause(&mut self, _stopped: bool) {}
+    /// We leave before all processes are gone.
+    fn abandon(self);
 }
 
 /// What `poll` waits for.
 #[derive(Clone, Copy)]
 enum Source {
     Signal,
-    Death,
+    Ranks,
     Sink(usize),
     Stream(usize),
     Terminal,
     RankZero,
 }
 
+/// What has ended a job, first of all.
+enum Trouble {
+    Rank(Failure),
+    Host(HostFailure),
+}
+
+impl Trouble {
+    fn exit_code(&self) -> i32 {
+        match self {
+            Self::Rank(failure) => failure.kind.exit_code(),
+            Self::Host(_) => 1,
+        }
+    }
+
+    fn text(&self, ranks: &impl Ranks) -> String {
+        match self {
+            Self::Rank(failure) => failure.text(&ranks.host_of(failure.rank), ranks.places()),
+            Self::Host(failure) => failure.text(ranks.places()),
+        }
+    }
+}
+
 /// A running job.
-pub struct Supervisor<'a> {
-    job: &'a Job,
+pub struct Supervisor<R> {
+    ranks: R,
+    programs: Vec<String>,
     manner: Manner,
     signals: Signals,
-    guard: Option<Guard>,
     sinks: Vec<Sink>,
-    ranks: Vec<Rank>,
     streams: Vec<Stream>,
-    deaths: OwnedFd,
     terminal: Option<TerminalInput>,
     ending: Ending,
     deadline: Option<Instant>,
-    failure: Option<Failure>,
+    trouble: Option<Trouble>,
     /// The exit code, when something else than a rank's failure has ended the job.
     verdict: Option<Outcome>,
+    /// Why the job did not start.
+    refusal: Option<Refusal>,
+    timed_out: bool,
     /// Whose turn it is to be read first.
     turn: usize,
     /// The user does not want to wait any longer.
     abandoned: bool,
-    /// A child has ended since we last looked for orphans.
-    child_ended: bool,
-    /// Processes that were asked to end.
-    asked: Vec<u32>,
     /// The last words have been said.
     concluded: bool,
 }
 
-impl<'a> Supervisor<'a> {
-    /// A supervisor without ranks yet.
-    pub fn new(job: &'a Job, manner: Manner, signals: Signals, sinks: Vec<Sink>) -> Result<Self, Refusal> {
-        let deaths = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|error| Refusal::new(1, format!("cannot wait for processes: {error}")))?;
-        Ok(Self {
-            job,
+impl<R: Ranks> Supervisor<R> {
+    /// A supervisor of `ranks`, whose programs are `programs`.
+    pub fn new(ranks: R, programs: Vec<String>, manner: Manner, signals: Signals, sinks: Vec<Sink>) -> Self {
+        Self {
+            ranks,
+            programs,
             manner,
             signals,
-            guard: None,
             sinks,
-            ranks: Vec::new(),
             streams: Vec::new(),
-            deaths,
             terminal: None,
             ending: Ending::Not,
             deadline: manner.timeout.map(|timeout| Instant::now() + timeout),
-            failure: None,
+            trouble: None,
             verdict: None,
+            refusal: None,
+            timed_out: false,
             turn: 0,
             abandoned: false,
-            child_ended: false,
-            asked: Vec::new(),
             concluded: false,
-        })
+        }
     }
 
     /// Says something on the error output.
@@ -145,39 +222,23 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Takes over the ranks that were started, and the guard that was posted for them.
-    pub fn watch(
-        &mut self,
-        started: Vec<Started>,
-        programs: Vec<String>,
-        guard: Guard,
-    ) -> Result<(), Refusal> {
-        self.guard = Some(guard);
-        for (number, (started, program)) in started.into_iter().zip(programs).enumerate() {
-            let watched = self.watch_death(started.pid, number as u64);
-            let process = watched
-                .map_err(|error| Refusal::new(1, format!("cannot watch process {}: {error}", started.pid)))?;
-            let rank = Rank { pid: started.pid, program, process: Some(process), ended: None };
-            self.ranks.push(rank);
-            self.terminal = self.terminal.take().or(started.input.map(TerminalInput::new));
-            let error_sink = self.sinks.len() - 1;
-            for (sink, source) in [(0, started.output), (error_sink, started.error)] {
-                let terminal = self.sinks[sink].is_terminal();
-                let coloured = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let label = if self.manner.label { label(number as u32, coloured) } else { Vec::new() };
-                let prompts = terminal && number == 0;
-                let stream = Stream::new(self.streams.len(), sink, source, label, prompts);
-                self.streams.push(stream);
-            }
-        }
-        Ok(())
+    /// Passes the terminal's input on to `pipe`.
+    pub fn feed(&mut self, pipe: Option<File>) {
+        self.terminal = self.terminal.take().or(pipe.map(TerminalInput::new));
     }
 
-    fn watch_death(&self, pid: u32, number: u64) -> rustix::io::Result<OwnedFd> {
-        let pid = Pid::from_raw(pid as i32).ok_or(rustix::io::Errno::SRCH)?;
-        let process = pidfd_open(pid, PidfdFlags::empty())?;
-        epoll::add(&self.deaths, &process, epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
-        Ok(process)
+    /// Adds the output and the error output of the next rank, from pipes or from wherever the ranks are.
+    pub fn add_streams(&mut self, pipes: Option<(OwnedFd, OwnedFd)>) {
+        let rank = (self.streams.len() / 2) as u32;
+        let (output, error) = pipes.map_or((None, None), |(output, error)| (Some(output), Some(error)));
+        let error_sink = self.sinks.len() - 1;
+        for (sink, source) in [(0, output), (error_sink, error)] {
+            let terminal = self.sinks[sink].is_terminal();
+            let coloured = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            let label = if self.manner.label { label(rank, coloured) } else { Vec::new() };
+            let prompts = terminal && rank == 0;
+            self.streams.push(Stream::new(self.streams.len(), sink, source, label, prompts));
+        }
     }
 
     /// Stays until the job is over and everything it wrote is written.
@@ -187,8 +248,10 @@ impl<'a> Supervisor<'a> {
             let childless = self.is_childless();
             let ready = self.wait(childless);
             self.receive_signals();
-            self.collect_deaths();
-            let moved = self.move_bytes(&ready, &mut buffer);
+            for event in self.ranks.look() {
+                self.hear(event);
+            }
+            let moved = self.move_bytes(&ready, &mut buffer) | self.take_output();
             self.keep_deadlines();
             let drained = !moved && !self.sinks.iter().any(Sink::is_full);
             if self.abandoned || self.concluded && drained {
@@ -202,28 +265,22 @@ impl<'a> Supervisor<'a> {
 
     /// Whether no process of the job is left. Begins to end what dead ranks have left behind.
     fn is_childless(&mut self) -> bool {
-        if self.ranks.iter().any(|rank| rank.process.is_some()) {
+        if self.ranks.are_living() {
             return false;
         }
-        self.guard = None;
-        self.collect_orphans();
-        if !has_children() {
-            return true;
+        let over = self.ranks.are_over();
+        if !over && matches!(self.ending, Ending::Not | Ending::Patient(_)) {
+            self.ask(Signal::TERM);
         }
-        match self.ending {
-            Ending::Not | Ending::Patient(_) => self.ask(Signal::TERM),
-            Ending::Asked(_) if std::mem::take(&mut self.child_ended) => self.ask_orphans(Signal::TERM),
-            Ending::Asked(_) => {}
-            Ending::Killed => self.kill(),
-        }
-        false
+        over
     }
 
     /// Sleeps until something happens, and says what.
     fn wait(&self, childless: bool) -> Vec<Source> {
-        let mut sources = vec![Source::Signal, Source::Death];
-        let mut entries =
-            vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.deaths, PollFlags::IN)];
+        let mut entries = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        self.ranks.wait_for(&mut entries);
+        let mut sources = vec![Source::Ranks; entries.len()];
+        sources[0] = Source::Signal;
         let mut add = |source, entry| {
             sources.push(source);
             entries.push(entry);
@@ -266,20 +323,19 @@ impl<'a> Supervisor<'a> {
         };
         let prompts = self.streams.iter().filter_map(Stream::prompt_due);
         let soon = |wanted: bool, after: Duration| wanted.then(|| Instant::now() + after);
-        let joiners = soon(self.is_somebody_missing(), LOOK_FOR_JOINERS);
         let background = self.terminal.as_ref().is_some_and(TerminalInput::is_in_background);
         let terminal = soon(background, LOOK_FOR_TERMINAL);
-        step.into_iter().chain(prompts).chain(joiners).chain(terminal).min()
+        step.into_iter().chain(prompts).chain(terminal).chain(self.ranks.due()).min()
     }
 
     fn receive_signals(&mut self) {
         while let Some(number) = self.signals.next() {
             match number {
-                libc::SIGCHLD => self.child_ended = true,
+                libc::SIGCHLD => self.ranks.child_has_ended(),
                 libc::SIGTSTP => self.stop(),
-                libc::SIGCONT => self.send_to_ranks(Signal::CONT),
-                libc::SIGUSR1 => self.send_to_ranks(Signal::USR1),
-                libc::SIGUSR2 => self.send_to_ranks(Signal::USR2),
+                libc::SIGCONT => self.ranks.signal(Signal::CONT),
+                libc::SIGUSR1 => self.ranks.signal(Signal::USR1),
+                libc::SIGUSR2 => self.ranks.signal(Signal::USR2),
                 _ => self.end_by(number),
             }
         }
@@ -288,7 +344,7 @@ impl<'a> Supervisor<'a> {
     /// A signal that ends programs: the first is passed on, the second kills, the third gives up. When only a slow
     /// reader of the output is left to wait for, the first gives up.
     fn end_by(&mut self, number: i32) {
-        if self.ranks.iter().all(|rank| rank.process.is_none()) && !has_children() {
+        if !self.ranks.are_living() && self.ranks.are_over() {
             self.verdict.get_or_insert(Outcome::Signal(number));
             self.abandoned = true;
         }
@@ -311,10 +367,12 @@ impl<'a> Supervisor<'a> {
 
     /// Stops the job, then the launcher, for the shell that wants it. Stopped time does not count.
     fn stop(&mut self) {
-        self.send_to_ranks(Signal::TSTP);
+        self.ranks.signal(Signal::TSTP);
+        self.ranks.pause(true);
         let since = Instant::now();
         stop_here();
         let pause = since.elapsed();
+        self.ranks.pause(false);
         self.deadline = self.deadline.map(|due| due + pause);
         self.ending = match self.ending {
             Ending::Patient(until) => Ending::Patient(until + pause),
@@ -323,90 +381,37 @@ impl<'a> Supervisor<'a> {
         };
     }
 
-    fn collect_deaths(&mut self) {
-        let mut events = Vec::with_capacity(self.ranks.len());
-        if epoll::wait(&self.deaths, spare_capacity(&mut events), Some(&Timespec::default())).is_err() {
-            return;
-        }
-        for number in events.iter().map(|event| event.data.u64() as usize) {
-            if let Some(how) = ended(self.ranks[number].pid) {
-                self.ranks[number].process = None;
-                self.ranks[number].ended = Some(how);
-                self.judge(number, how);
+    /// Decides whether what happened is the job's first failure.
+    fn hear(&mut self, event: Event) {
+        let undisturbed = self.ending == Ending::Not && self.trouble.is_none();
+        match event {
+            Event::Failed(failed) if undisturbed => self.fail(failed),
+            Event::HostFailed(failure) if undisturbed || matches!(self.ending, Ending::Patient(_)) => {
+                self.trouble.get_or_insert(Trouble::Host(failure));
+                self.ask(Signal::TERM);
             }
-        }
-        self.collect_orphans();
-        self.look_for_joiners();
-    }
-
-    /// Collects dead children that are nobody's rank, so that they do not pile up in a long job.
-    fn collect_orphans(&self) {
-        while let Some(pid) = dead_child() {
-            let known = self.ranks.iter().any(|rank| rank.pid == pid && rank.process.is_some());
-            if known || self.guard.as_ref().is_some_and(|guard| guard.pid() == pid) {
-                return;
+            Event::Refused(refusal) if undisturbed && self.verdict.is_none() => {
+                self.verdict = Some(Outcome::Code(refusal.exit_code));
+                self.refusal = Some(refusal);
+                self.ask(Signal::TERM);
             }
-            let _nobodys = ended(pid);
+            Event::Say(text) => self.say(&text),
+            Event::Failed(_) | Event::HostFailed(_) | Event::Refused(_) => {}
         }
     }
 
-    /// Decides whether a death is the job's first failure.
-    fn judge(&mut self, number: usize, how: Ended) {
-        let slot = self.job.slot(number as u32);
-        let undisturbed = self.ending == Ending::Not && self.failure.is_none();
-        if let Some(kind) = Kind::of(how, slot.state(), slot.abort_code()).filter(|_| undisturbed) {
-            self.fail(number, kind);
-        }
-    }
-
-    /// Fails the job when a rank is gone that never joined, while others have called `MPI_Init`.
-    fn look_for_joiners(&mut self) {
-        if self.ending != Ending::Not || !self.is_somebody_missing() {
-            return;
-        }
-        let waits = |(number, rank): (usize, &Rank)| {
-            rank.process.is_some() && self.job.slot(number as u32).state() == State::Initialized
-        };
-        if self.ranks.iter().enumerate().any(waits)
-            && let Some(number) = (0..self.ranks.len()).find(|&number| self.is_missing(number))
-        {
-            self.fail(number, Kind::NeverJoined);
-        }
-    }
-
-    fn is_somebody_missing(&self) -> bool {
-        self.ending == Ending::Not && (0..self.ranks.len()).any(|number| self.is_missing(number))
-    }
-
-    fn is_missing(&self, number: usize) -> bool {
-        let unborn = || self.job.slot(number as u32).state() == State::Unborn;
-        self.ranks[number].ended == Some(Ended::Exited(0)) && unborn()
-    }
-
-    fn fail(&mut self, number: usize, kind: Kind) {
-        let slot = self.job.slot(number as u32);
-        let place = Place::of(slot.state(), slot.call());
-        let rank = &self.ranks[number];
-        let pid = if slot.pid() == 0 { rank.pid } else { slot.pid() };
-        let others = self.places().into_iter().filter(|(other, _)| *other != number as u32).collect();
-        let finished = place == Place::AfterFinalize && matches!(kind, Kind::Exited(_));
-        self.failure =
-            Some(Failure { rank: number as u32, pid, program: rank.program.clone(), kind, place, others });
+    fn fail(&mut self, failed: Failed) {
+        let finished = failed.place == Place::AfterFinalize && matches!(failed.kind, Kind::Exited(_));
+        let program = self.programs[failed.rank as usize].clone();
+        let Failed { rank, pid, kind, place } = failed;
+        self.trouble = Some(Trouble::Rank(Failure { rank, pid, program, kind, place }));
         match finished {
-            true => self.ending = Ending::Patient(Instant::now() + self.manner.grace),
+            true => {
+                self.ranks.note_places();
+                self.ending = Ending::Patient(Instant::now() + self.manner.grace);
+            }
             false => self.ask(Signal::TERM),
         }
-    }
-
-    /// Where every rank is now.
-    fn places(&self) -> Vec<(u32, Place)> {
-        let place = |(number, rank): (usize, &Rank)| {
-            let slot = self.job.slot(number as u32);
-            let place =
-                if rank.process.is_none() { Place::Gone } else { Place::of(slot.state(), slot.call()) };
-            (number as u32, place)
-        };
-        self.ranks.iter().enumerate().map(place).collect()
     }
 
     /// Reads and writes whatever is ready. False when there was nothing.
@@ -414,7 +419,7 @@ impl<'a> Supervisor<'a> {
         let mut moved = false;
         for &source in ready {
             match source {
-                Source::Signal | Source::Death => continue,
+                Source::Signal | Source::Ranks => continue,
                 Source::Sink(number) => self.flush(number),
                 Source::Stream(number) => {
                     let sink = self.streams[number].sink;
@@ -430,6 +435,19 @@ impl<'a> Supervisor<'a> {
             moved = true;
         }
         self.turn = self.turn.wrapping_add(1);
+        moved
+    }
+
+    /// Writes output that comes from other hosts. False when there was nothing.
+    fn take_output(&mut self) -> bool {
+        let mut moved = false;
+        let (sinks, streams) = (&mut self.sinks, &mut self.streams);
+        while let Some(output) = self.ranks.output(|stream| !sinks[streams[stream].sink].is_full()) {
+            let stream = &mut streams[output.stream];
+            let sink = stream.sink;
+            stream.take(&output.bytes, &mut sinks[sink]);
+            moved = true;
+        }
         moved
     }
 
@@ -454,7 +472,6 @@ impl<'a> Supervisor<'a> {
         }
         // Also writes what the launcher itself has said.
         (0..self.sinks.len()).for_each(|sink| self.flush(sink));
-        self.look_for_joiners();
         match self.ending {
             Ending::Not if self.deadline.is_some_and(|due| due <= now) => self.time_out(),
             Ending::Patient(until) if until <= now => self.ask(Signal::TERM),
@@ -464,74 +481,53 @@ impl<'a> Supervisor<'a> {
     }
 
     fn time_out(&mut self) {
+        self.timed_out = self.verdict.is_none();
         self.verdict.get_or_insert(Outcome::Code(TIMED_OUT));
-        if !self.manner.quiet {
-            let text = timed_out(self.manner.timeout.unwrap_or_default(), &self.places());
-            self.say(&text);
-        }
         self.ask(Signal::TERM);
     }
 
     /// Asks every process of the job to end, also those that are stopped.
     fn ask(&mut self, signal: Signal) {
-        self.ending = Ending::Asked(Instant::now() + self.manner.grace);
-        self.send_to_ranks(signal);
-        self.send_to_ranks(Signal::CONT);
-        self.ask_orphans(signal);
-    }
-
-    /// Asks what dead processes have left behind, each process once. When it ends its own children come to us.
-    fn ask_orphans(&mut self, signal: Signal) {
-        for pid in self.orphans() {
-            if !self.asked.contains(&pid) {
-                send(pid, signal);
-                send(pid, Signal::CONT);
-                self.asked.push(pid);
-            }
+        if self.ending == Ending::Not {
+            self.ranks.note_places();
         }
+        self.ending = Ending::Asked(Instant::now() + self.manner.grace);
+        self.ranks.ask(signal);
     }
 
     fn kill(&mut self) {
         self.ending = Ending::Killed;
-        self.send_to_ranks(Signal::KILL);
-        for pid in self.orphans() {
-            send(pid, Signal::KILL);
-        }
-    }
-
-    /// Sends `signal` to the group of each living rank.
-    fn send_to_ranks(&self, signal: Signal) {
-        for rank in self.ranks.iter().filter(|rank| rank.process.is_some()) {
-            send_to_group(rank.pid, signal);
-        }
-    }
-
-    /// Our children that are neither ranks nor the guard.
-    fn orphans(&self) -> Vec<u32> {
-        let guard = self.guard.as_ref().map(Guard::pid);
-        let known = |pid: &u32| {
-            Some(*pid) == guard || self.ranks.iter().any(|rank| rank.pid == *pid && rank.process.is_some())
-        };
-        children_of(std::process::id()).into_iter().filter(|pid| !known(pid)).collect()
+        self.ranks.kill();
     }
 
     /// The last words, after all that the ranks have written.
     fn conclude(&mut self) {
         self.concluded = true;
-        let Some(failure) = self.failure.take_if(|_| self.verdict.is_none()) else { return };
-        self.verdict = Some(Outcome::Code(failure.kind.exit_code()));
-        if !self.manner.quiet {
-            self.say(&failure.text(&postrider_os::process::host_name()));
+        (0..self.streams.len()).for_each(|number| {
+            let stream = &mut self.streams[number];
+            stream.hand_over(&mut self.sinks[stream.sink]);
+        });
+        let words = if let Some(refusal) = self.refusal.take() {
+            Some(format!("postrider run: {}\n", refusal.message))
+        } else if self.manner.quiet {
+            None
+        } else if self.timed_out {
+            Some(timed_out(self.manner.timeout.unwrap_or_default(), self.ranks.places()))
+        } else {
+            self.trouble.as_ref().filter(|_| self.verdict.is_none()).map(|trouble| trouble.text(&self.ranks))
+        };
+        if let Some(words) = words {
+            self.say(&words);
+        }
+        if let Some(trouble) = &self.trouble {
+            self.verdict.get_or_insert(Outcome::Code(trouble.exit_code()));
         }
         (0..self.sinks.len()).for_each(|sink| self.flush(sink));
     }
 
     fn outcome(self) -> Outcome {
-        if let Some(guard) = self.guard {
-            // We leave before all processes are gone: the guard ends them after us.
-            std::mem::forget(guard);
-        }
-        let all_well = self.ranks.iter().all(|rank| rank.ended == Some(Ended::Exited(0)));
+        let all_well = self.ranks.have_all_succeeded();
+        self.ranks.abandon();
         match self.verdict {
             Some(Outcome::Signal(_)) if all_well => Outcome::Code(0),
             Some(outcome) => outcome,

@@ -1,0 +1,198 @@
+//! What an agent makes before the ranks of its host can start: the job's directory and segment, and their environment.
+//!
+//! Ranks of other hosts do not have the head's whole environment, as much of it means nothing there. They have their host's
+//! own, with the variables that the head sends on top. Lists of directories (`PATH` and the like) are joined: those of the
+//! head that exist here come first, then the host's own. So a program is found as the user finds it, if it is here.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use postrider_os::hosts::Placement;
+use postrider_os::job::{self, Job, Shape};
+use postrider_os::launch::Guard;
+use postrider_os::process::cores;
+
+use crate::control::{Assignment, Messages, ToHead};
+use crate::directory::{self, JobDirectory};
+use crate::installation;
+use crate::launch::{Application, Refusal, Surroundings};
+use crate::post::{Copying, Places, Post};
+use crate::ranks::post_guard;
+
+/// The file in the job's directory with the host-to-rank map.
+const MAP: &str = "hosts";
+
+/// A host that has been prepared for its part of a job.
+pub struct Prepared {
+    /// The job's directory.
+    pub directory: JobDirectory,
+    assignment: Assignment,
+    placement: Placement,
+    cores: u32,
+    temporary: PathBuf,
+    warnings: Vec<String>,
+}
+
+/// What the ranks of this host start with.
+pub struct Ready {
+    /// The host's part of the job's shared memory.
+    pub job: Arc<Job>,
+    /// The programs, with the variables of this host.
+    pub applications: Vec<Application>,
+    /// What all ranks have in common.
+    pub surroundings: Surroundings,
+    /// The process that cleans up after us.
+    pub guard: Guard,
+}
+
+/// Makes the job's directory on this host.
+pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
+    let placement = Placement::new(assignment.host_of.clone())
+        .filter(|placement| assignment.host < placement.hosts())
+        .ok_or_else(|| Refusal::new(1, "the host-to-rank map has no ranks for this host"))?;
+    let warnings = enter(Path::new(&assignment.working_directory));
+    let temporary = std::env::temp_dir();
+    directory::sweep(&temporary);
+    let directory = JobDirectory::create(&temporary).map_err(|error| Refusal::new(1, error))?;
+    Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, warnings })
+}
+
+impl Prepared {
+    /// What the head has to know.
+    pub fn report(&self) -> ToHead {
+        let directory = self.directory.path().display().to_string();
+        ToHead::Prepared { directory, cores: self.cores, warnings: self.warnings.clone() }
+    }
+
+    /// The job as the head wants it.
+    pub fn assignment(&self) -> &Assignment {
+        &self.assignment
+    }
+
+    /// Makes what the ranks need, and posts the guard, while this process still has one thread.
+    pub fn make_ready(&self) -> Result<Ready, Refusal> {
+        let failed = |error: postrider_os::error::Error| Refusal::new(1, error);
+        let assignment = &self.assignment;
+        let ranks = self.placement.ranks_on(assignment.host).len() as u32;
+        let transport = match assignment.messages {
+            Messages::Memory => job::Transport::SharedMemory,
+            Messages::Files | Messages::CopiedFiles(_) => job::Transport::File,
+            Messages::Central(_) => job::Transport::Central,
+        };
+        let ring_bytes = Shape::default_ring_bytes(ranks);
+        let shape = Shape { cores: self.cores, transport, ring_bytes };
+        let job = Job::create(shape, &self.placement, assignment.host).map_err(failed)?;
+        let central = match &assignment.messages {
+            Messages::Central(directory) => Some(PathBuf::from(directory)),
+            _ => None,
+        };
+        central.as_deref().map_or(Ok(()), check_central)?;
+        let surroundings = Surroundings {
+            job: job.environment(),
+            directory: Some(self.directory.path().to_owned()),
+            central,
+            threads: (self.cores / ranks).max(1),
+            octave_path: None,
+        };
+        let variables: Vec<_> =
+            assignment.variables.iter().cloned().chain(joined_paths(&assignment.paths)).collect();
+        let mut applications = assignment.applications.clone();
+        applications.iter_mut().for_each(|application| application.set_below(&variables));
+        let guard = post_guard(surroundings.job.clone(), self.temporary.clone())?;
+        Ok(Ready { job: Arc::new(job), applications, surroundings, guard })
+    }
+
+    /// Starts the threads that carry messages to other hosts, if there are any, or look for them in a central directory.
+    pub fn start_post(&self, job: &Arc<Job>, directories: &[String]) -> Result<Option<Post>, Refusal> {
+        let assignment = &self.assignment;
+        // Lock files in a central directory are announced by the post, also to the ranks of a single host.
+        if self.placement.hosts() == 1 && !matches!(assignment.messages, Messages::Central(_)) {
+            return Ok(None);
+        }
+        let named = assignment.hosts.iter().cloned().zip(directories.iter().map(PathBuf::from));
+        let (mut central, mut copying) = (None, None);
+        match &assignment.messages {
+            Messages::Central(directory) => central = Some(PathBuf::from(directory)),
+            Messages::CopiedFiles(command) => {
+                let command = command.iter().map(OsString::from).collect();
+                copying = Some(Copying { command, hosts: named.collect() });
+            }
+            Messages::Memory | Messages::Files => {}
+        }
+        let local = self.directory.path().to_owned();
+        let post = Post::start(Arc::clone(job), Some(Places { local, central, copying }));
+        post.map(Some).map_err(|error| Refusal::new(1, format!("cannot start the post: {error}")))
+    }
+
+    /// Writes the host-to-rank map: a line with rank, host and job directory for each rank.
+    pub fn write_map(&self, directories: &[String]) -> Result<(), Refusal> {
+        let mut text = String::new();
+        for (rank, &host) in self.assignment.host_of.iter().enumerate() {
+            let name = &self.assignment.hosts[host as usize];
+            let directory = directories.get(host as usize).map_or("", String::as_str);
+            let _infallible = writeln!(text, "{rank} {name} {directory}");
+        }
+        let path = self.directory.path().join(MAP);
+        fs::write(&path, text)
+            .map_err(|error| Refusal::new(1, format!("cannot write {}: {error}", path.display())))
+    }
+}
+
+/// The head has made the central directory; this host must see it.
+fn check_central(directory: &Path) -> Result<(), Refusal> {
+    directory::check_ours(directory).map_err(|error| {
+        let advice = "--central needs a directory that all hosts see by the same name";
+        Refusal::new(1, format!("{}: {error} ({advice})", directory.display()))
+    })
+}
+
+/// Goes to the directory in which the head was started, or home where that does not exist.
+fn enter(directory: &Path) -> Vec<String> {
+    let Err(error) = std::env::set_current_dir(directory) else { return Vec::new() };
+    let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
+    let at_home = std::env::set_current_dir(&home);
+    let instead = if at_home.is_ok() { home } else { std::env::current_dir().unwrap_or_default() };
+    let (directory, instead) = (directory.display(), instead.display());
+    vec![format!("cannot enter the working directory {directory} ({error}); the ranks start in {instead}")]
+}
+
+/// Lists of directories: what exists here of the head's, then the host's own.
+fn joined_paths(heads: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let mut joined = Vec::new();
+    for (name, theirs) in heads {
+        let mut directories: Vec<PathBuf> =
+            std::env::split_paths(theirs).filter(|path| path.is_absolute() && path.is_dir()).collect();
+        let own = own_path(name);
+        for path in own.iter().flat_map(std::env::split_paths) {
+            if !path.as_os_str().is_empty() && !directories.contains(&path) {
+                directories.push(path);
+            }
+        }
+        if let Some(value) = std::env::join_paths(directories).ok().filter(|value| !value.is_empty()) {
+            joined.push((name.clone(), value));
+        }
+    }
+    joined
+}
+
+/// What this host itself has; our own library and functions included.
+fn own_path(name: &OsStr) -> Option<OsString> {
+    let own = std::env::var_os(name);
+    if name == "OCTAVE_PATH" {
+        return installation::octave_path().or(own);
+    }
+    if name != "LD_LIBRARY_PATH" {
+        return own;
+    }
+    let library = installation::prefix().map(|prefix| prefix.join("lib"));
+    let library = library.filter(|library| library.join("libmpi_abi.so.1").exists());
+    let mut path = own.unwrap_or_default();
+    if let Some(library) = library {
+        path.push(":");
+        path.push(library);
+    }
+    Some(path)
+}

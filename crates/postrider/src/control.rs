@@ -1,0 +1,332 @@
+//! What the head of a job and the agent of each host say to each other, through the pipes of a remote shell.
+//!
+//! A message is its length, four bytes with the lowest first, and its fields in the form of the crate `postcard`. Both ends are
+//! of the same build (the remote shell sees to that), so there are no versions. Nothing here blocks: what cannot be
+//! sent now waits in memory, and how much that can be is bounded by what is said: output and input flow only against
+//! credit, everything else is small. The end of the channel is the end of the job on that host.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::launch::{Application, Refusal};
+use crate::report::Place;
+use crate::supervise::Failed;
+
+/// Longer messages do not exist.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+/// Bytes read at once.
+const READ_BYTES: usize = 64 << 10;
+/// Output that one agent may have under way to each of the head's two outputs.
+pub const OUTPUT_WINDOW_BYTES: usize = 256 << 10;
+/// Input that may be under way to rank 0.
+pub const INPUT_WINDOW_BYTES: usize = 64 << 10;
+
+/// The job as an agent has to know it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The agent's own host.
+    pub host: u32,
+    /// The names of all hosts, as the remote shell knows them.
+    pub hosts: Vec<String>,
+    /// The host of each rank.
+    pub host_of: Vec<u32>,
+    /// The programs of the command line.
+    pub applications: Vec<Application>,
+    /// Where the head was started.
+    pub working_directory: OsString,
+    /// Variables for all ranks.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Variables that are lists of directories; those that exist are put in front of the host's own.
+    pub paths: Vec<(OsString, OsString)>,
+    /// How messages travel.
+    pub messages: Messages,
+    /// The command that was given as remote shell.
+    pub remote_shell: Option<String>,
+    /// How long the head may be silent.
+    pub silence_seconds: u64,
+}
+
+/// How messages travel, inside a host and between hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Messages {
+    /// Through memory and links.
+    Memory,
+    /// Through files of each host and links.
+    Files,
+    /// Through files of each host, which this command copies to others.
+    CopiedFiles(Vec<String>),
+    /// Through files in this directory, which all hosts see.
+    Central(OsString),
+}
+
+impl Messages {
+    /// In words, after "messages".
+    pub fn text(&self) -> String {
+        match self {
+            Self::Memory => "through shared memory and remote shells".to_owned(),
+            Self::Files => "through files and remote shells".to_owned(),
+            Self::CopiedFiles(command) => format!("through files and {}", command.join(" ")),
+            Self::Central(directory) => format!("through files in {}", directory.display()),
+        }
+    }
+}
+
+/// What the head says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ToAgent {
+    /// Prepare this.
+    Prepare(Box<Assignment>),
+    /// Start the ranks. The job's directory on each host.
+    Start(Vec<String>),
+    /// Send this signal to the ranks.
+    Signal(i32),
+    /// Ask all processes to end, by this signal.
+    Ask(i32),
+    /// End all processes.
+    Kill,
+    /// Say where the ranks are.
+    NotePlaces,
+    /// A rank of another host has ended without ever calling `MPI_Init`.
+    RankIsMissing,
+    /// So much of the output (false) or the error output (true) was taken.
+    Credit(bool, u32),
+    /// For rank 0; nothing is the end.
+    Input(Vec<u8>),
+    /// Open the link to that host.
+    OpenLink(u32),
+    /// All ranks everywhere have ended: end what they have left behind, and clean up.
+    Finish,
+    /// The head is about to be stopped, or is continued.
+    Pause(bool),
+    /// Say that you live.
+    Ping,
+}
+
+/// What an agent says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ToHead {
+    /// Ready to start.
+    Prepared {
+        /// The job's directory on this host.
+        directory: String,
+        /// Cores for the ranks of this host.
+        cores: u32,
+        /// What the user should know.
+        warnings: Vec<String>,
+    },
+    /// This host cannot run its part.
+    Refused(Refusal),
+    /// The ranks run; their processes.
+    Started(Vec<u32>),
+    /// A rank has ended.
+    Ended {
+        /// Which.
+        rank: u32,
+        /// With exit code 0.
+        well: bool,
+        /// It has never called `MPI_Init`.
+        unborn: bool,
+    },
+    /// A rank has failed.
+    Failed(Failed),
+    /// A rank waits for one that is missing.
+    RankWaits,
+    /// Where the ranks are.
+    Places(Vec<(u32, Place)>),
+    /// What a rank has written on its output (false) or error output (true); nothing is the end.
+    Output(u32, bool, Vec<u8>),
+    /// So much input was taken. All of it, for good, when rank 0 takes no more.
+    InputTaken(u32),
+    /// Rank 0 takes no input any more.
+    InputClosed,
+    /// This host's ranks send to a host to which there is no link, and which has to open it.
+    Wants(u32),
+    /// The link to that host could not be opened.
+    LinkFailed(u32, String),
+    /// The link to that host is lost.
+    LinkLost(u32, String),
+    /// Something here cannot go on.
+    Broken(String),
+    /// No process and no file of the job is left on this host.
+    Over,
+    /// The agent lives.
+    Pong,
+}
+
+/// One end of a control channel.
+#[derive(Debug)]
+pub struct Channel {
+    reader: OwnedFd,
+    writer: OwnedFd,
+    received: Vec<u8>,
+    taken: usize,
+    waiting: Vec<u8>,
+    sent: usize,
+    end: Option<String>,
+}
+
+impl Channel {
+    /// The channel that consists of these two pipes.
+    ///
+    /// # Errors
+    /// When they cannot be made not to block.
+    pub fn new(reader: OwnedFd, writer: OwnedFd) -> io::Result<Self> {
+        for pipe in [&reader, &writer] {
+            let flags = rustix::fs::fcntl_getfl(pipe)?;
+            rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
+        }
+        let (received, waiting) = (Vec::new(), Vec::new());
+        Ok(Self { reader, writer, received, taken: 0, waiting, sent: 0, end: None })
+    }
+
+    /// Readable when a message may have come.
+    pub fn reader(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
+
+    /// The pipe to wait for, if something waits to be sent.
+    pub fn waits_for(&self) -> Option<BorrowedFd<'_>> {
+        (self.sent < self.waiting.len() && self.end.is_none()).then(|| self.writer.as_fd())
+    }
+
+    /// Why nothing comes any more.
+    pub fn end(&self) -> Option<&str> {
+        self.end.as_deref()
+    }
+
+    /// Sends `message`, as far as it goes now; see [`Channel::flush`].
+    pub fn send(&mut self, message: &impl Serialize) {
+        let start = self.waiting.len();
+        self.waiting.extend_from_slice(&[0; 4]);
+        match postcard::to_extend(message, std::mem::take(&mut self.waiting)) {
+            Ok(waiting) => self.waiting = waiting,
+            Err(error) => return self.close(&format!("a message cannot be written: {error}")),
+        }
+        let bytes = (self.waiting.len() - start - 4) as u32;
+        self.waiting[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
+        self.flush();
+    }
+
+    /// Sends what waits, as far as it goes now.
+    pub fn flush(&mut self) {
+        while self.waits_for().is_some() {
+            match rustix::io::write(&self.writer, &self.waiting[self.sent..]) {
+                Ok(bytes) => self.sent += bytes,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                // What the other end has said before it left can still be read.
+                Err(_) => break,
+            }
+        }
+        self.waiting.clear();
+        self.sent = 0;
+    }
+
+    /// Reads what has come.
+    pub fn fill(&mut self) {
+        let mut buffer = [0; READ_BYTES];
+        while self.end.is_none() {
+            match rustix::io::read(&self.reader, &mut buffer) {
+                Ok(0) => self.close("the connection was closed"),
+                Ok(bytes) => {
+                    self.received.extend_from_slice(&buffer[..bytes]);
+                    if bytes < buffer.len() {
+                        return;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(error) => self.close(&format!("the connection broke: {error}")),
+            }
+        }
+    }
+
+    /// The next message that has come as a whole.
+    pub fn next<T: DeserializeOwned>(&mut self) -> Option<T> {
+        let (length, rest) = self.received[self.taken..].split_first_chunk()?;
+        let bytes = u32::from_le_bytes(*length) as usize;
+        let message = match rest.get(..bytes) {
+            Some(message) => postcard::from_bytes(message).ok(),
+            None if bytes <= MESSAGE_BYTES_MAX => {
+                self.received.drain(..self.taken);
+                self.taken = 0;
+                return None;
+            }
+            None => None,
+        };
+        match message {
+            Some(message) => {
+                self.taken += 4 + bytes;
+                if self.taken == self.received.len() {
+                    self.received.clear();
+                    self.taken = 0;
+                }
+                Some(message)
+            }
+            None => {
+                self.received.clear();
+                self.taken = 0;
+                self.close("what came is no message; does the remote shell print something of its own?");
+                None
+            }
+        }
+    }
+
+    fn close(&mut self, why: &str) {
+        self.end.get_or_insert_with(|| why.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    fn pair() -> (Channel, Channel) {
+        let pipe = || pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let ((read_a, write_b), (read_b, write_a)) = (pipe(), pipe());
+        let channel = |reader, writer| Channel::new(reader, writer).expect("a channel");
+        (channel(read_a, write_a), channel(read_b, write_b))
+    }
+
+    #[test]
+    fn messages_come_in_order_through_a_pipe_that_is_full() {
+        let (mut head, mut agent) = pair();
+        for number in 0..100 {
+            head.send(&ToAgent::Input(vec![number; 5000]));
+        }
+        assert!(head.waits_for().is_some());
+        let mut expected = 0;
+        while expected < 100 {
+            head.flush();
+            agent.fill();
+            while let Some(ToAgent::Input(bytes)) = agent.next() {
+                assert_eq!(bytes, vec![expected; 5000]);
+                expected += 1;
+            }
+        }
+        drop(head);
+        agent.fill();
+        assert!(agent.next::<ToAgent>().is_none() && agent.end().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_comes_is_trusted(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
+            let (mut head, agent) = pair();
+            rustix::io::write(&agent.writer, &bytes).expect("it fits");
+            drop(agent);
+            head.fill();
+            while head.next::<ToHead>().is_some() {}
+            head.fill();
+            prop_assert!(head.end().is_some());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The agents of a job: their channels, how far each has come, and whether it still lives.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use postrider_os::hosts::Placement;
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::control::{Channel, ToAgent, ToHead};
+use crate::hosts::Host;
+use crate::launch::Refusal;
+use crate::remote_shell::{Remote, quoted};
+
+/// How often agents are asked whether they live, at most.
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// Pings in the time that a host may be silent, at least.
+const PINGS_IN_SILENCE: u32 = 4;
+/// How long remote shells may take to notice that their agents have ended.
+const CLOSING_WAIT: Duration = Duration::from_secs(2);
+
+/// How far an agent has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It was told its part.
+    Preparing,
+    /// It waits for the others.
+    Prepared,
+    /// It was told to start its ranks.
+    Starting,
+    /// Its ranks run, or have run.
+    Started,
+    /// It could not start them.
+    Refused,
+    /// Nothing of the job is left there.
+    Over,
+    /// It is gone, or nobody knows.
+    Lost,
+}
+
+/// The agent of one host.
+pub struct Agent {
+    /// Its host's name.
+    pub name: String,
+    /// Its ranks.
+    pub ranks: Vec<u32>,
+    /// How far it has come.
+    pub progress: Progress,
+    /// The job's directory there.
+    pub directory: String,
+    /// Cores of that host.
+    pub cores: u32,
+    /// Processes of its ranks.
+    pub pids: Vec<u32>,
+    /// How many of its ranks have not ended.
+    pub living: u32,
+    remote: Option<Remote>,
+    channel: Channel,
+    last_heard: Instant,
+}
+
+impl Agent {
+    /// Says something to it, unless it is gone.
+    pub fn send(&mut self, message: &ToAgent) {
+        if self.is_there() {
+            self.channel.send(message);
+        }
+    }
+
+    /// Whether it can be spoken to.
+    pub fn is_there(&self) -> bool {
+        !matches!(self.progress, Progress::Over | Progress::Lost)
+    }
+
+    /// Gives it up. Says why, with what its remote shell has to say.
+    pub fn give_up(&mut self, why: &str) -> String {
+        self.progress = Progress::Lost;
+        self.living = 0;
+        let Some(mut remote) = self.remote.take() else { return why.to_owned() };
+        let _gone_already = remote.child.kill();
+        let _no_zombie = remote.child.wait();
+        format!("{why}{}", quoted(&remote.complaints()))
+    }
+}
+
+/// The agents of all hosts.
+pub struct Agents {
+    all: Vec<Agent>,
+    arrivals: OwnedFd,
+    silence: Duration,
+    ping_due: Instant,
+}
+
+impl Agents {
+    /// Takes over agents that have just been started.
+    pub fn new(
+        remotes: Vec<Remote>,
+        hosts: &[Host],
+        placement: &Placement,
+        silence: Duration,
+    ) -> Result<Self, Refusal> {
+        let failed = |error: std::io::Error| Refusal::new(1, format!("cannot watch agents: {error}"));
+        let arrivals = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        let mut all = Vec::with_capacity(remotes.len());
+        for (number, (remote, host)) in (0..).zip(remotes.into_iter().zip(hosts)) {
+            let (output, input) = (remote.output.try_clone(), remote.input.try_clone());
+            let channel = Channel::new(output.map_err(failed)?, input.map_err(failed)?).map_err(failed)?;
+            let data = epoll::EventData::new_u64(u64::from(number));
+            epoll::add(&arrivals, channel.reader(), data, epoll::EventFlags::IN)
+                .map_err(|error| failed(error.into()))?;
+            let ranks = placement.ranks_on(number).to_vec();
+            all.push(Agent {
+                name: host.name.clone(),
+                living: ranks.len() as u32,
+                ranks,
+                progress: Progress::Preparing,
+                directory: String::new(),
+                cores: 0,
+                pids: Vec::new(),
+                remote: Some(remote),
+                channel,
+                last_heard: Instant::now(),
+            });
+        }
+        Ok(Self { all, arrivals, silence, ping_due: Instant::now() })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The agent of host `number`.
+    pub fn of(&mut self, number: usize) -> &mut Agent {
+        &mut self.all[number]
+    }
+
+    /// All agents, in the order of their hosts.
+    pub fn all(&self) -> &[Agent] {
+        &self.all
+    }
+
+    /// Says the same to all of them.
+    pub fn tell_all(&mut self, message: &ToAgent) {
+        self.all.iter_mut().for_each(|agent| agent.send(message));
+    }
+
+    /// Whether all have come so far.
+    pub fn are_all(&self, progress: Progress) -> bool {
+        self.all.iter().all(|agent| agent.progress == progress)
+    }
+
+    /// Adds what has to be waited for.
+    pub fn wait_for<'b>(&'b self, entries: &mut Vec<PollFd<'b>>) {
+        entries.push(PollFd::new(&self.arrivals, PollFlags::IN));
+        let full = self.all.iter().filter(|agent| agent.is_there());
+        let full = full.filter_map(|agent| agent.channel.waits_for());
+        entries.extend(full.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::OUT)));
+    }
+
+    /// When they are to be asked whether they live.
+    pub fn due(&self) -> Instant {
+        self.ping_due
+    }
+
+    /// What has come from them, and from whom; an error for each that is gone.
+    pub fn receive(&mut self) -> Vec<(usize, Result<ToHead, String>)> {
+        let mut arrivals = Vec::with_capacity(self.all.len());
+        let _interrupted =
+            epoll::wait(&self.arrivals, spare_capacity(&mut arrivals), Some(&Timespec::default()));
+        let mut received = Vec::new();
+        for number in arrivals.iter().map(|event| event.data.u64() as usize) {
+            let agent = &mut self.all[number];
+            agent.channel.fill();
+            while let Some(message) = agent.channel.next() {
+                agent.last_heard = Instant::now();
+                received.push((number, Ok(message)));
+            }
+            if let Some(why) = agent.channel.end() {
+                let why = why.to_owned();
+                let _is_there = epoll::delete(&self.arrivals, agent.channel.reader());
+                received.push((number, Err(why)));
+            }
+        }
+        self.all.iter_mut().filter(|agent| agent.is_there()).for_each(|agent| agent.channel.flush());
+        if self.ping_due <= Instant::now() {
+            received.extend(self.ping());
+        }
+        received
+    }
+
+    /// Asks all whether they live, and gives those up that have not answered for too long.
+    fn ping(&mut self) -> Vec<(usize, Result<ToHead, String>)> {
+        let now = Instant::now();
+        self.ping_due = now + PING_EVERY.min(self.silence / PINGS_IN_SILENCE);
+        let mut silent = Vec::new();
+        for (number, agent) in self.all.iter_mut().enumerate().filter(|(_, agent)| agent.is_there()) {
+            if now.duration_since(agent.last_heard) > self.silence {
+                let why = format!("it has not answered for {} seconds", self.silence.as_secs_f64());
+                silent.push((number, Err(why)));
+            } else {
+                agent.send(&ToAgent::Ping);
+            }
+        }
+        silent
+    }
+
+    /// Stopped time does not count.
+    pub fn pause(&mut self, stopped: bool) {
+        self.tell_all(&ToAgent::Pause(stopped));
+        let now = Instant::now();
+        self.all.iter_mut().for_each(|agent| agent.last_heard = now);
+    }
+
+    /// Leaves, and waits for the remote shells of the agents that have ended.
+    pub fn leave(self) {
+        let due = Instant::now() + CLOSING_WAIT;
+        for agent in self.all {
+            drop(agent.channel);
+            let Some(Remote { mut child, input, output, .. }) = agent.remote else { continue };
+            drop((input, output));
+            if agent.progress == Progress::Over && !has_ended(child.id(), due) {
+                let _gone_already = child.kill();
+            }
+        }
+    }
+}
+
+/// Waits until process `pid` has ended, but not for longer than until `due`.
+fn has_ended(pid: u32, due: Instant) -> bool {
+    let Some(pid) = Pid::from_raw(pid as i32) else { return true };
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
+    let left = Timespec::try_from(due.saturating_duration_since(Instant::now())).unwrap_or_default();
+    poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left)).is_ok_and(|ended| ended > 0)
+}

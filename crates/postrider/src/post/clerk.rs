@@ -1,0 +1,344 @@
+//! The thread of the post: looks at desks, files and links, moves what can be moved, and sleeps when nothing can.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use postrider_os::bell::BellTower;
+use postrider_os::job::Job;
+use postrider_os::packet::{Class, Head, of_label};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::central::Central;
+use super::desk::Desk;
+use super::files::Files;
+use super::link::{Found, Incoming, Outgoing};
+use super::scp::Scp;
+use super::{Notice, Order, Telling};
+
+/// Packets taken from one desk before the next has its turn.
+const PACKETS_PER_TURN: u32 = 32;
+
+/// The way to one host.
+#[derive(Debug, Default)]
+struct Way {
+    out: Outgoing,
+    incoming: Option<Incoming>,
+    wanted: bool,
+    /// Its post has said goodbye, or the link was lost: nothing more will come, and nothing more can be sent.
+    over: bool,
+}
+
+/// The state of the thread.
+#[derive(Debug)]
+pub struct Clerk {
+    job: Arc<Job>,
+    tower: Arc<BellTower>,
+    orders: Receiver<Order>,
+    telling: Telling,
+    carriers: Carriers,
+    ways: Vec<Way>,
+    closing: bool,
+}
+
+/// What the post has on the side of its ranks.
+#[derive(Debug)]
+pub struct Carriers {
+    pub desks: Vec<Desk>,
+    pub files: Option<Files>,
+    pub scp: Option<Scp>,
+    pub central: Option<Central>,
+}
+
+/// What `poll` reported.
+#[derive(Clone, Copy, Debug)]
+enum Ready {
+    Link(usize),
+    Files,
+    Arrivals,
+}
+
+impl Clerk {
+    pub fn new(
+        job: Arc<Job>,
+        tower: Arc<BellTower>,
+        orders: Receiver<Order>,
+        telling: Telling,
+        carriers: Carriers,
+    ) -> Self {
+        let ways = (0..job.placement().hosts()).map(|_| Way::default()).collect();
+        Self { job, tower, orders, telling, carriers, ways, closing: false }
+    }
+
+    /// Works until the post closes.
+    pub fn work(mut self) {
+        let mut ready = Vec::new();
+        loop {
+            self.follow_orders();
+            if self.closing {
+                return self.say_goodbye();
+            }
+            for ready in ready.drain(..) {
+                match ready {
+                    Ready::Link(host) => self.read(host),
+                    Ready::Files => self.look_for_files(),
+                    Ready::Arrivals => self.look_for_arrivals(),
+                }
+            }
+            self.look_at_central();
+            let mut moved = self.carry();
+            self.flush();
+            if !moved {
+                self.job.post_bell().prepare();
+                moved = self.carry();
+                self.flush();
+            }
+            let pause = self.carriers.central.as_ref().map(Central::pause);
+            ready = self.sleep(if moved { Some(Duration::ZERO) } else { pause });
+            self.job.post_bell().stay_awake();
+        }
+    }
+
+    fn follow_orders(&mut self) {
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Close => self.closing = true,
+                Order::Attach { host, reader, writer } => {
+                    let way = &mut self.ways[host as usize];
+                    let opened = Incoming::new(reader).and_then(|incoming| {
+                        way.incoming = Some(incoming);
+                        way.out.open(writer)
+                    });
+                    if let Err(error) = opened {
+                        self.lose(host as usize, &error.to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sleeps until something can be done, and says what.
+    fn sleep(&self, limit: Option<Duration>) -> Vec<Ready> {
+        let mut ready = Vec::new();
+        let mut entries = vec![PollFd::new(&*self.tower, PollFlags::IN)];
+        for (host, way) in self.ways.iter().enumerate() {
+            if let Some(incoming) = &way.incoming {
+                entries.push(PollFd::from_borrowed_fd(incoming.descriptor(), PollFlags::IN));
+                ready.push(Some(Ready::Link(host)));
+            }
+            if let Some(writer) = way.out.waits_for().filter(|_| !way.over) {
+                entries.push(PollFd::from_borrowed_fd(writer, PollFlags::OUT));
+                ready.push(None);
+            }
+        }
+        if let Some(files) = &self.carriers.files {
+            entries.push(PollFd::new(files.inbox(), PollFlags::IN));
+            ready.push(Some(Ready::Files));
+        }
+        if let Some(scp) = &self.carriers.scp {
+            entries.push(PollFd::new(scp.inbox(), PollFlags::IN));
+            ready.push(Some(Ready::Arrivals));
+        }
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        let _interrupted = poll(&mut entries, limit.as_ref());
+        if !entries[0].revents().is_empty() {
+            self.tower.quiet();
+        }
+        let reported = entries[1..].iter().map(|entry| !entry.revents().is_empty());
+        ready
+            .into_iter()
+            .zip(reported)
+            .filter(|(_, reported)| *reported)
+            .filter_map(|(ready, _)| ready)
+            .collect()
+    }
+
+    /// Moves packets and files from ranks to links, and to ranks what had no room before. True when something has moved.
+    fn carry(&mut self) -> bool {
+        let mut moved = false;
+        for desk in 0..self.carriers.desks.len() {
+            moved |= self.carriers.desks[desk].hand_over();
+            moved |= self.collect(desk);
+        }
+        moved | self.send_files()
+    }
+
+    /// Takes what a rank has sent.
+    fn collect(&mut self, desk: usize) -> bool {
+        let mut moved = false;
+        for _ in 0..PACKETS_PER_TURN {
+            let Some(packet) = self.carriers.desks[desk].peek() else { break };
+            let (kind, receiver) = of_label(packet.meta);
+            let host = self.job.placement().host_of(receiver.min(self.job.placement().ranks() - 1)) as usize;
+            self.want(host);
+            let way = &mut self.ways[host];
+            if !way.over {
+                if !way.out.is_open_to(desk) {
+                    break;
+                }
+                let sender = self.carriers.desks[desk].rank();
+                let bytes = packet.body_bytes as u32;
+                let head = Head { class: Class::Packet, kind, sender, receiver, bytes };
+                match way.out.send(desk, &head, packet.body) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => self.lose(host, &error.to_string()),
+                }
+            }
+            self.carriers.desks[desk].take(packet);
+            moved = true;
+        }
+        moved
+    }
+
+    /// Asks for a link to a host, once.
+    fn want(&mut self, host: usize) {
+        let way = &mut self.ways[host];
+        if way.incoming.is_none() && !way.wanted && !way.over {
+            way.wanted = true;
+            self.telling.tell(Notice::Wants(host as u32));
+        }
+    }
+
+    fn look_for_files(&mut self) {
+        let Some(files) = &mut self.carriers.files else { return };
+        if let Err(error) = files.look(self.job.placement(), self.job.host()) {
+            self.telling.tell(Notice::Failed(error.to_string()));
+        }
+    }
+
+    fn look_for_arrivals(&mut self) {
+        let Some(scp) = &mut self.carriers.scp else { return };
+        if let Err(error) = scp.look(self.job.placement(), self.job.host()) {
+            self.telling.tell(Notice::Failed(error.to_string()));
+        }
+    }
+
+    fn look_at_central(&mut self) {
+        let Some(central) = &mut self.carriers.central else { return };
+        if let Err(error) = central.look(self.job.placement(), self.job.host()) {
+            self.telling.tell(Notice::Failed(error.to_string()));
+            self.carriers.central = None;
+        }
+    }
+
+    fn send_files(&mut self) -> bool {
+        if let (Some(files), Some(scp)) = (&mut self.carriers.files, &mut self.carriers.scp) {
+            for (host, parcel) in files.take() {
+                scp.send(host, parcel);
+            }
+            while let Some(why) = scp.failure() {
+                self.telling.tell(Notice::Failed(why));
+            }
+            return false;
+        }
+        let mut moved = false;
+        for host in self.carriers.files.as_ref().map(Files::hosts).unwrap_or_default() {
+            self.want(host as usize);
+            let (Some(files), way) = (&mut self.carriers.files, &mut self.ways[host as usize]) else {
+                continue;
+            };
+            match files.send(host, &mut way.out) {
+                Ok(sent) => moved |= sent,
+                Err(error) => {
+                    self.telling.tell(Notice::Failed(error.to_string()));
+                    self.carriers.files = None;
+                }
+            }
+        }
+        moved
+    }
+
+    fn flush(&mut self) {
+        for host in 0..self.ways.len() {
+            let way = &mut self.ways[host];
+            if !way.over
+                && let Err(error) = way.out.flush()
+            {
+                self.lose(host, &error.to_string());
+            }
+        }
+    }
+
+    /// Reads from a link, and hands over what has come.
+    fn read(&mut self, host: usize) {
+        let Some(mut incoming) = self.ways[host].incoming.take() else { return };
+        let read = incoming.read();
+        let mut nonsense = None;
+        loop {
+            match incoming.next() {
+                Found::Packet(head, body) => {
+                    if let Err(why) = self.deliver(host, &head, incoming.body(body)) {
+                        nonsense = Some(why);
+                        break;
+                    }
+                }
+                Found::Nothing => break,
+                Found::Nonsense => {
+                    nonsense = Some("it has sent what no post sends".to_owned());
+                    break;
+                }
+            }
+        }
+        match (nonsense, read) {
+            (Some(why), _) => self.lose(host, &why),
+            (None, Ok(true)) => self.ways[host].incoming = Some(incoming),
+            (None, Ok(false)) => self.lose(host, "the connection has ended"),
+            (None, Err(error)) => self.lose(host, &error.to_string()),
+        }
+    }
+
+    /// Hands a packet over; why not, if it is not one that this host sends to that one.
+    fn deliver(&mut self, from: usize, head: &Head, body: &[u8]) -> Result<(), String> {
+        if head.class == Class::Bye {
+            self.ways[from].over = true;
+            return Ok(());
+        }
+        let placement = self.job.placement();
+        let ranks = placement.ranks();
+        let is_due = head.sender < ranks
+            && head.receiver < ranks
+            && placement.host_of(head.sender) as usize == from
+            && placement.host_of(head.receiver) == self.job.host();
+        if !is_due {
+            let Head { sender, receiver, .. } = head;
+            return Err(format!(
+                "it has sent a message of rank {sender} to rank {receiver}, which is not its to send"
+            ));
+        }
+        match (head.class, &mut self.carriers.files) {
+            (Class::Packet, None) => {
+                let place = placement.place_of(head.receiver) as usize;
+                let desk = self.carriers.desks.get_mut(place).filter(|desk| desk.fits(body.len()));
+                let desk = desk.ok_or_else(|| "it has sent a packet that fits no ring".to_owned())?;
+                desk.deliver(head, body);
+            }
+            (Class::File, Some(files)) => {
+                if let Err(error) = files.receive(head, body) {
+                    self.telling.tell(Notice::Failed(error.to_string()));
+                }
+            }
+            _ => return Err("it sends messages in another way than this host".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// A link has ended. Whatever was meant for that host has nowhere to go.
+    fn lose(&mut self, host: usize, why: &str) {
+        let way = &mut self.ways[host];
+        if !way.over {
+            self.telling.tell(Notice::Lost { host: host as u32, why: why.to_owned() });
+        }
+        *way = Way { over: true, ..Way::default() };
+    }
+
+    fn say_goodbye(mut self) {
+        let bye = Head { class: Class::Bye, kind: 0, sender: 0, receiver: 0, bytes: 0 };
+        for way in
+            self.ways.iter_mut().filter(|way| way.incoming.is_some() && !way.over && way.out.is_empty())
+        {
+            // A host that does not hear it has gone before us, which is as well.
+            let _ = way.out.send_filled(&bye, |_| Ok(())).and_then(|()| way.out.flush());
+        }
+    }
+}

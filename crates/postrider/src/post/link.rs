@@ -1,0 +1,225 @@
+//! A link to the post of another host: what waits to be written to it, and what has been read from it.
+//!
+//! Both directions are streams of a [`Head`] and what follows it. Neither reading nor writing blocks. What waits for a link is kept also
+//! while there is no link yet.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use postrider_os::file::write_some;
+use postrider_os::memory::UserMemory;
+use postrider_os::packet::{HEAD_BYTES, Head, PAYLOAD_BYTES_MAX};
+use rustix::fs::OFlags;
+
+/// From here on nothing more is taken from rings and files for a link that does not take it.
+pub const OUT_BYTES_MAX: usize = 1 << 20;
+/// Bodies from here on are written from where they are; shorter ones are gathered, to have fewer system calls.
+const DIRECT_BYTES_MIN: usize = 8 << 10;
+/// Bytes asked of the kernel for the pipe to the remote shell, to have fewer switches between it and us.
+const PIPE_BYTES: usize = 1 << 20;
+/// What one read may bring.
+const READ_BYTES: usize = 512 << 10;
+
+/// What goes to one host.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    writer: Option<File>,
+    bytes: Vec<u8>,
+    written: usize,
+    /// The desk whose packet is being written from where it is, and how much of it has been.
+    begun: Option<(usize, usize)>,
+}
+
+impl Outgoing {
+    /// From now on everything is written to `writer`.
+    pub fn open(&mut self, writer: OwnedFd) -> io::Result<()> {
+        do_not_block(&writer)?;
+        let _smaller_is_slower = rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES);
+        self.writer = Some(writer.into());
+        Ok(())
+    }
+
+    /// Whether it should be left alone until it has been written.
+    pub fn is_full(&self) -> bool {
+        self.bytes.len() - self.written >= OUT_BYTES_MAX
+    }
+
+    /// Whether a packet of this desk may be sent now.
+    pub fn is_open_to(&self, desk: usize) -> bool {
+        match self.begun {
+            Some((begun, _)) => begun == desk,
+            None => !self.is_full(),
+        }
+    }
+
+    /// Whether nothing has been begun or waits to be written.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.len() == self.written && self.begun.is_none()
+    }
+
+    /// What becomes writable, if something waits for that.
+    pub fn waits_for(&self) -> Option<BorrowedFd<'_>> {
+        self.writer.as_ref().filter(|_| !self.is_empty()).map(File::as_fd)
+    }
+
+    /// Sends a packet of a desk. False when not all of it has been taken: then it is to be sent again, once there is room.
+    pub fn send(&mut self, desk: usize, head: &Head, body: UserMemory) -> io::Result<bool> {
+        let (head, bytes) = (head.encode(), head.bytes as usize);
+        if bytes < DIRECT_BYTES_MIN {
+            self.bytes.extend_from_slice(&head);
+            let start = self.bytes.len();
+            self.bytes.resize(start + bytes, 0);
+            body.read(&mut self.bytes[start..]);
+            return Ok(true);
+        }
+        self.flush()?;
+        let Some(writer) = self.writer.as_ref().filter(|_| self.bytes.is_empty()) else { return Ok(false) };
+        let (_, mut done) = self.begun.unwrap_or_default();
+        done += patient(write_some(writer, &head, body, bytes, done))?;
+        let whole = done == HEAD_BYTES + bytes;
+        self.begun = (!whole).then_some((desk, done));
+        Ok(whole)
+    }
+
+    /// Sends a packet whose body `fill` writes; it has exactly the head's length.
+    pub fn send_filled(
+        &mut self,
+        head: &Head,
+        fill: impl FnOnce(&mut [u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&head.encode());
+        self.bytes.resize(start + HEAD_BYTES + head.bytes as usize, 0);
+        let filled = fill(&mut self.bytes[start + HEAD_BYTES..]);
+        if filled.is_err() {
+            self.bytes.truncate(start);
+        }
+        filled
+    }
+
+    /// Writes what can be written now.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let Some(mut writer) = self.writer.as_ref() else { return Ok(()) };
+        while self.written < self.bytes.len() {
+            match patient(writer.write(&self.bytes[self.written..]))? {
+                0 => break,
+                n => self.written += n,
+            }
+        }
+        if self.written == self.bytes.len() {
+            self.bytes.clear();
+            self.written = 0;
+        } else if self.written >= OUT_BYTES_MAX {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+        Ok(())
+    }
+}
+
+/// What comes from one host.
+#[derive(Debug)]
+pub struct Incoming {
+    reader: File,
+    bytes: Vec<u8>,
+    /// The part of `bytes` that has been read and not taken.
+    held: Range<usize>,
+}
+
+/// What [`Incoming::next`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A whole packet; its body by [`Incoming::body`].
+    Packet(Head, Range<usize>),
+    /// Not a whole packet yet.
+    Nothing,
+    /// What no post sends.
+    Nonsense,
+}
+
+impl Incoming {
+    /// Reads from `reader`.
+    pub fn new(reader: OwnedFd) -> io::Result<Self> {
+        do_not_block(&reader)?;
+        let _smaller_is_slower = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
+        Ok(Self { reader: reader.into(), bytes: vec![0; READ_BYTES], held: 0..0 })
+    }
+
+    /// Readable when something has come.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
+
+    /// Reads what has come. False at the end of the stream.
+    pub fn read(&mut self) -> io::Result<bool> {
+        if self.held.is_empty() {
+            self.held = 0..0;
+        }
+        let wanted = self.wanted();
+        if self.held.start + wanted > self.bytes.len() {
+            self.bytes.copy_within(self.held.clone(), 0);
+            self.held = 0..self.held.len();
+            self.bytes.resize(self.bytes.len().max(wanted), 0);
+        }
+        match self.reader.read(&mut self.bytes[self.held.end..]) {
+            Ok(0) => Ok(false),
+            Ok(n) => {
+                self.held.end += n;
+                Ok(true)
+            }
+            Err(error) if is_patient(&error) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Bytes that there must be room for: the packet that has begun, and something more.
+    fn wanted(&self) -> usize {
+        let begun =
+            self.head().map_or(HEAD_BYTES, |head| HEAD_BYTES + head.bytes.min(PAYLOAD_BYTES_MAX) as usize);
+        begun.max(self.held.len() + READ_BYTES / 8)
+    }
+
+    fn head(&self) -> Option<Head> {
+        let bytes = self.bytes[self.held.clone()].first_chunk()?;
+        Head::decode(*bytes)
+    }
+
+    /// Takes the next packet.
+    pub fn next(&mut self) -> Found {
+        if self.held.len() < HEAD_BYTES {
+            return Found::Nothing;
+        }
+        let Some(head) = self.head() else { return Found::Nonsense };
+        let end = HEAD_BYTES + head.bytes as usize;
+        if self.held.len() < end {
+            return Found::Nothing;
+        }
+        let body = self.held.start + HEAD_BYTES..self.held.start + end;
+        self.held.start += end;
+        Found::Packet(head, body)
+    }
+
+    /// The body of a packet, until the next read.
+    pub fn body(&self, range: Range<usize>) -> &[u8] {
+        &self.bytes[range]
+    }
+}
+
+fn do_not_block(descriptor: &OwnedFd) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(descriptor)?;
+    Ok(rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
+}
+
+fn is_patient(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Nothing has been written when there is no room.
+fn patient(result: io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Err(error) if is_patient(&error) => Ok(0),
+        other => other,
+    }
+}

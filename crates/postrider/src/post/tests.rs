@@ -1,0 +1,250 @@
+//! Two posts in one process, with pipes between them instead of a remote shell.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use postrider_os::file::{Inbox, Outbox};
+use postrider_os::hosts::Placement;
+use postrider_os::job::{Job, Shape, Transport};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::packet::{Class, Head, label, of_label};
+use postrider_os::parcel::{Name, POST, Parcel};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::{Copying, Notice, Places, Post};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Ranks 0 and 2 on host 0, ranks 1 and 3 on host 1.
+fn placement() -> Placement {
+    Placement::new(vec![0, 1, 0, 1]).expect("two hosts")
+}
+
+fn job(transport: Transport, host: u32) -> Arc<Job> {
+    let shape = Shape { cores: 1, transport, ring_bytes: 4096 };
+    Arc::new(Job::create(shape, &placement(), host).expect("a segment"))
+}
+
+fn pipe() -> (OwnedFd, OwnedFd) {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe")
+}
+
+/// Connects the posts of host 0 and host 1.
+fn connect(first: &Post, second: &Post) {
+    let ((there, from), (back, to)) = (pipe(), pipe());
+    first.attach(1, back, from);
+    second.attach(0, there, to);
+}
+
+/// The next notice of a post.
+fn notice(post: &Post) -> Notice {
+    let until = Instant::now() + LIMIT;
+    loop {
+        if let Some(notice) = post.next() {
+            return notice;
+        }
+        assert!(Instant::now() < until, "no notice has come");
+        let limit = Timespec { tv_sec: 1, tv_nsec: 0 };
+        poll(&mut [PollFd::from_borrowed_fd(post.descriptor(), PollFlags::IN)], Some(&limit)).expect("poll");
+    }
+}
+
+fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + LIMIT;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "{what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+#[test]
+fn packets_of_every_length_cross_in_order_both_ways() {
+    let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    let mut ends = [0_u32, 1].map(|rank| jobs[rank as usize].post_ends(rank));
+    let bells = [0, 1].map(|host: usize| jobs[host].open_post_pipe().expect("the post's pipe"));
+    let room = ends[0].0.body_bytes_max();
+    let lengths = [0, 1, 8, 100, 1000, room / 2, room - 1, room];
+    for round in 0..50 {
+        for (number, &bytes) in lengths.iter().enumerate() {
+            let body = vec![(number + round) as u8; bytes];
+            for side in 0..2 {
+                let peer = 1 - side as u32;
+                eventually("the ring stays full", || {
+                    let pushed =
+                        ends[side].0.push(label(number as u8, peer), bytes, |cells| cells.write(&body));
+                    bells[side].ring(jobs[side].post_bell());
+                    pushed.then_some(())
+                });
+            }
+            if round == 0 && number == 0 {
+                assert!(matches!(notice(&posts[0]), Notice::Wants(1)));
+                assert!(matches!(notice(&posts[1]), Notice::Wants(0)));
+                connect(&posts[0], &posts[1]);
+            }
+            for side in 0..2 {
+                let packet = eventually("a packet is missing", || ends[side].1.peek());
+                let mut found = vec![0; packet.body_bytes];
+                packet.body.read(&mut found);
+                assert_eq!(of_label(packet.meta), (number as u8, 1 - side as u32));
+                assert!(found == body, "round {round}: {bytes} bytes have changed on the way");
+                if ends[side].1.release(packet) {
+                    bells[side].ring(jobs[side].post_bell());
+                }
+            }
+        }
+    }
+    let [first, second] = posts;
+    drop(first);
+    drop(second);
+}
+
+#[test]
+fn files_of_every_length_cross() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let places = [0, 1].map(|host| {
+        let local = folder.path().join(host.to_string());
+        drop(Outbox::open(&local).expect("a directory"));
+        Places { local, central: None, copying: None }
+    });
+    let jobs = [0, 1].map(|host| job(Transport::File, host));
+    let start =
+        |host: usize| Post::start(Arc::clone(&jobs[host]), Some(places[host].clone())).expect("a post");
+    let posts = [start(0), start(1)];
+    let inbox = Inbox::create(&places[1].local.join("3")).expect("an inbox");
+    let outbox = Outbox::open(&places[0].local.join(POST)).expect("the post's inbox");
+    let lengths = [0, 1, 1000, 256 << 10, (3 << 20) + 17];
+    for (number, &bytes) in (0_u64..).zip(&lengths) {
+        let mut body = OwnedMemory::new(bytes);
+        UserMemory::of(&mut body).write(&vec![number as u8; bytes]);
+        let parcel = Parcel { receiver: 3, name: Name { sender: 2, number } };
+        outbox.send(&parcel.text(), b"head", UserMemory::of(&mut body), bytes).expect("it is sent");
+    }
+    assert!(matches!(notice(&posts[0]), Notice::Wants(1)));
+    connect(&posts[0], &posts[1]);
+    for (number, &bytes) in (0_u64..).zip(&lengths) {
+        let name = Name { sender: 2, number }.text();
+        let file = eventually("a file is missing", || inbox.open(&name).ok());
+        assert_eq!(file.bytes().expect("its length"), bytes as u64 + 4);
+        let mut whole = vec![0; bytes + 4];
+        assert_eq!(file.read_some(0, &mut whole).expect("its bytes"), bytes + 4);
+        assert!(whole.starts_with(b"head") && whole[4..].iter().all(|&byte| byte == number as u8));
+    }
+    drop(posts);
+    let left = fs::read_dir(places[0].local.join(POST)).expect("the post's inbox").count();
+    assert_eq!(left, 0, "what was sent is still there");
+}
+
+#[test]
+fn files_cross_by_a_program_that_copies() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Copies as scp does, to hosts that are folders.
+    let program = folder.path().join("scp");
+    let script = "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nexec cp -- \"$1\" \"${2#*:}\"\n";
+    fs::write(&program, script).expect("the program");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(&program, executable).expect("it may run");
+    let locals = ["0", "1"].map(|host| folder.path().join(host));
+    let hosts = locals.iter().map(|local| ("host".to_owned(), local.clone())).collect();
+    let copying = Some(Copying { command: vec![program.into()], hosts });
+    let posts = [0, 1].map(|host: usize| {
+        drop(Outbox::open(&locals[host]).expect("a directory"));
+        let places = Places { local: locals[host].clone(), central: None, copying: copying.clone() };
+        Post::start(job(Transport::File, host as u32), Some(places)).expect("a post")
+    });
+    let inbox = Inbox::create(&locals[1].join("3")).expect("an inbox");
+    let outbox = Outbox::open(&locals[0].join(POST)).expect("the post's inbox");
+    for number in 0..5 {
+        let name = Name { sender: 2, number };
+        let nothing = UserMemory::of(&mut OwnedMemory::new(1));
+        outbox.send(&Parcel { receiver: 3, name }.text(), b"head", nothing, 0).expect("it is sent");
+        let file = eventually("a file is missing", || inbox.open(&name.text()).ok());
+        assert_eq!(file.bytes().expect("its length"), 4);
+    }
+    fs::remove_file(folder.path().join("scp")).expect("it is there");
+    let lost = Parcel { receiver: 3, name: Name { sender: 2, number: 5 } };
+    outbox.send(&lost.text(), b"head", UserMemory::of(&mut OwnedMemory::new(1)), 0).expect("it is sent");
+    match notice(&posts[0]) {
+        Notice::Failed(why) => assert!(why.contains("cannot run"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lock_files_in_a_central_directory_are_announced_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [local, central] = ["local", "central"].map(|name| folder.path().join(name));
+    for path in [&local, &central] {
+        drop(Outbox::open(path).expect("a directory"));
+    }
+    let job = job(Transport::Central, 1);
+    let places = Places { local: local.clone(), central: Some(central.clone()), copying: None };
+    let post = Post::start(job, Some(places)).expect("a post");
+    let inbox = Inbox::create_announced(&local.join("3"), &central.join("1"), 3).expect("an inbox");
+    let outbox = Outbox::open(&central.join("1")).expect("the host's part");
+    for number in 0..20 {
+        let name = Name { sender: 0, number };
+        let nothing = UserMemory::of(&mut OwnedMemory::new(1));
+        outbox.send_locked(&Parcel { receiver: 3, name }.text(), b"head", nothing, 0).expect("it is sent");
+        let found = eventually("a message is not announced", || {
+            let mut found = Vec::new();
+            inbox.arrived(|name| found.push(name.to_owned())).expect("the kernel reports");
+            found.pop()
+        });
+        assert_eq!(found, format!("0.{number}"));
+        assert_eq!(inbox.open(&name.text()).expect("it is there").bytes().expect("its length"), 4);
+        inbox.remove(&name.text()).expect("it is removed");
+    }
+    drop(post);
+    assert_eq!(fs::read_dir(central.join("1")).expect("the host's part").count(), 0);
+}
+
+/// What the post of host 0 says when its link brings `bytes` and ends.
+fn said_after(bytes: &[u8]) -> Option<String> {
+    let post = Post::start(job(Transport::SharedMemory, 0), None).expect("a post");
+    let ((reader, writer), (mut back, to)) = (pipe(), pipe());
+    post.attach(1, reader, to);
+    fs::File::from(writer).write_all(bytes).expect("the pipe takes it");
+    // The post closes its side when it has seen the end of ours.
+    let mut end = PollFd::from_borrowed_fd(back.as_fd(), PollFlags::IN);
+    poll(std::slice::from_mut(&mut end), Some(&Timespec { tv_sec: 60, tv_nsec: 0 })).expect("poll");
+    let mut rest = Vec::new();
+    back = fs::File::from(back).read_to_end(&mut rest).map(|_| pipe().0).expect("the other side's end");
+    drop(back);
+    match post.next() {
+        Some(Notice::Lost { host: 1, why }) => Some(why),
+        Some(other) => panic!("{other:?}"),
+        None => None,
+    }
+}
+
+#[test]
+fn a_link_that_ends_is_lost_unless_it_has_said_goodbye() {
+    let bye = Head { class: Class::Bye, kind: 0, sender: 0, receiver: 0, bytes: 0 };
+    assert_eq!(said_after(&bye.encode()), None);
+    assert_eq!(said_after(&[]).as_deref(), Some("the connection has ended"));
+}
+
+#[test]
+fn nothing_from_a_link_is_trusted() {
+    let said = said_after(&[0xff; 64]).expect("it is lost");
+    assert!(said.contains("what no post sends"), "{said}");
+    let packet = |sender, receiver, bytes: u32| {
+        let head = Head { class: Class::Packet, kind: 1, sender, receiver, bytes };
+        let mut stream = head.encode().to_vec();
+        stream.resize(stream.len() + bytes as usize, 0);
+        said_after(&stream).expect("it is lost")
+    };
+    assert!(packet(2, 0, 16).contains("not its to send"), "a sender of the own host");
+    assert!(packet(1, 3, 16).contains("not its to send"), "a receiver elsewhere");
+    assert!(packet(1, 99, 16).contains("not its to send"), "no such rank");
+    assert!(packet(1, 0, 60_000).contains("fits no ring"), "longer than any packet");
+    let file = Head { class: Class::File, kind: 0, sender: 1, receiver: 0, bytes: 0 };
+    assert!(said_after(&file.encode()).expect("it is lost").contains("another way"));
+}
