@@ -64,6 +64,11 @@ typedef MPI_Aint Displacement;
 #define MPI_Isendrecv_replace MPI_Isendrecv_replace_c
 #define MPI_Issend MPI_Issend_c
 #define MPI_Mrecv MPI_Mrecv_c
+#define MPI_Neighbor_allgather MPI_Neighbor_allgather_c
+#define MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c
+#define MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c
+#define MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c
+#define MPI_Neighbor_alltoallw MPI_Neighbor_alltoallw_c
 #define MPI_Op_create MPI_Op_create_c
 #define MPI_Pack MPI_Pack_c
 #define MPI_Pack_external MPI_Pack_external_c

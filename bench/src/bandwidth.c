@@ -4,7 +4,8 @@
  * The sender has a window of messages under way, the receiver has as many receives posted, and an empty message closes
  * the window. --operation is one-way, both-ways or rate (messages per second, 64 in a window). All messages of a window
  * leave from one buffer, which the standard allows; each arrives in a place of its own, which it requires. The window
- * shrinks with the size, so that the places of arrival take 16 MiB, or one message where that is larger.
+ * shrinks with the size, so that the places of arrival take 16 MiB, or one message where that is larger; --window N makes it
+ * smaller for ways on which a message takes a second.
  */
 #include "measure.h"
 
@@ -49,11 +50,13 @@ static void windows(void *context, int iterations)
     }
 }
 
-static int window_messages(size_t bytes)
+static int window_messages(size_t bytes, int most)
 {
     size_t messages = bytes > 0 ? WINDOW_BYTES / bytes : WINDOW_MAX;
-    if (messages > WINDOW_MAX)
-        return WINDOW_MAX;
+    if (most > WINDOW_MAX)
+        most = WINDOW_MAX;
+    if (messages > (size_t)most)
+        return most;
     return messages < 1 ? 1 : (int)messages;
 }
 
@@ -61,7 +64,7 @@ static void run(const struct settings *settings, struct window *w)
 {
     for (int i = 0; i < settings->size_count; i++) {
         w->bytes = settings->sizes[i];
-        w->messages = window_messages(w->bytes);
+        w->messages = window_messages(w->bytes, settings->window);
         struct measured m = measure(settings, windows, w);
         double sent = (w->both_ways ? 2.0 : 1.0) * w->messages;
         if (w->rank != 0)

@@ -45,6 +45,7 @@ void measure_arguments(struct settings *settings, int argc, char **argv)
     settings->sizes[0] = 8;
     settings->budget_s = 0.05;
     settings->iterations_max = 1 << 20;
+    settings->window = 64;
     settings->operation = "";
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
@@ -55,13 +56,15 @@ void measure_arguments(struct settings *settings, int argc, char **argv)
             settings->budget_s = 1e-3 * atof(argv[i + 1]);
         else if (strcmp(argv[i], "--iterations-max") == 0)
             settings->iterations_max = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--window") == 0)
+            settings->window = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--operation") == 0)
             settings->operation = argv[i + 1];
         else
             measure_fail("unknown argument", argv[i]);
     }
-    if (settings->budget_s <= 0.0 || settings->iterations_max < 1)
-        measure_fail("--budget-ms and --iterations-max", "both must be positive");
+    if (settings->budget_s <= 0.0 || settings->iterations_max < 1 || settings->window < 1)
+        measure_fail("--budget-ms, --iterations-max and --window", "all of them must be positive");
 }
 
 size_t measure_largest(const struct settings *settings)

@@ -7,6 +7,7 @@ mod check;
 mod demo;
 mod environment;
 mod exports;
+mod hosts;
 mod install;
 mod link;
 mod mpi4py;
@@ -32,6 +33,7 @@ enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Hosts(hosts::Arguments),
     Install(install::Arguments),
     Mpi4py(mpi4py::Arguments),
     Setup(setup::Arguments),
@@ -45,6 +47,7 @@ fn main() -> anyhow::Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),

@@ -41,6 +41,7 @@ const STAGES: &[Stage] = &[
     ("mpi4py", || Ok(vec![xtask(&["mpi4py"])])),
     ("octave", octave),
     ("python", python),
+    ("hosts", hosts),
     ("installation", installation),
 ];
 
@@ -167,6 +168,12 @@ fn octave() -> Result<Vec<Command>> {
         command
     };
     Ok(["shared-memory", "file"].map(run).into())
+}
+
+/// Several hosts, and the file system that stands for a loaded central one; both take the rights of root.
+fn hosts() -> Result<Vec<Command>> {
+    let slow = cargo(&["test", "--quiet", "--package", "postrider-slowfs", "--test", "passthrough"]);
+    Ok(vec![slow, xtask(&["hosts", "test"])])
 }
 
 /// The Python package.

@@ -13,16 +13,18 @@ use super::engines::Engine;
 use crate::workspace;
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
-const MPI_PROGRAMS: [(&str, &[&str]); 5] = [
+const MPI_PROGRAMS: [(&str, &[&str]); 7] = [
     ("hello", &[]),
     ("latency", &["measure", "record"]),
     ("bandwidth", &["measure", "record"]),
     ("collective", &["measure", "record"]),
     ("memory", &["measure", "record"]),
+    ("broadcast", &["measure", "record"]),
+    ("aggregation", &["measure", "record"]),
 ];
 
 /// Programs without MPI.
-const FLOORS: [&str; 4] = ["floor_ring", "floor_futex", "floor_copy", "floor_file"];
+const FLOORS: [&str; 5] = ["floor_ring", "floor_futex", "floor_copy", "floor_file", "floor_pipe"];
 
 /// Where things are.
 pub struct Workshop {
@@ -61,7 +63,7 @@ impl Workshop {
         self.work.join(match engine {
             Engine::Openmpi => "openmpi-abi",
             Engine::Floor => "floors",
-            Engine::Postrider | Engine::PostriderFile | Engine::Mpich => "standard-abi",
+            _ => "standard-abi",
         })
     }
 

@@ -16,8 +16,14 @@ use super::figures::{Program, Task};
 pub enum Engine {
     /// Postrider through shared memory.
     Postrider,
-    /// Postrider through files.
+    /// Postrider through files; between hosts over a connection of ssh that stays.
     PostriderFile,
+    /// Postrider through files, each sent to another host by scp.
+    PostriderScp,
+    /// Postrider through files in one directory that all hosts see.
+    PostriderCentral,
+    /// The same where that directory is on a slow file system.
+    PostriderCentralSlow,
     /// MPICH from its wheel, in the standard ABI.
     Mpich,
     /// Open MPI from its wheel, in its own ABI.
@@ -27,7 +33,7 @@ pub enum Engine {
     Floor,
 }
 
-/// The directory that messages in files go through.
+/// Where ranks run, or the directory that messages in files go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -37,13 +43,19 @@ pub enum Place {
     Tmpfs,
     /// The directory for temporary files.
     Tmpdir,
+    /// One host of a bed.
+    OneHost,
+    /// Two hosts of a bed.
+    TwoHosts,
+    /// Nodes of 32 ranks that share one machine.
+    Nodes,
 }
 
 impl Place {
     /// The directory, or nothing where the engine chooses.
     pub fn directory(self) -> Option<PathBuf> {
         match self {
-            Place::Usual => None,
+            Place::Usual | Place::OneHost | Place::TwoHosts | Place::Nodes => None,
             Place::Tmpfs => Some("/dev/shm".into()),
             Place::Tmpdir => Some(std::env::temp_dir()),
         }
@@ -55,6 +67,9 @@ impl Place {
             Place::Usual => "",
             Place::Tmpfs => "tmpfs",
             Place::Tmpdir => "tmpdir",
+            Place::OneHost => "one host",
+            Place::TwoHosts => "two hosts",
+            Place::Nodes => "nodes of 32",
         }
     }
 }
@@ -65,6 +80,9 @@ impl Engine {
         match self {
             Engine::Postrider => "postrider",
             Engine::PostriderFile => "postrider-file",
+            Engine::PostriderScp => "postrider-scp",
+            Engine::PostriderCentral => "postrider-central",
+            Engine::PostriderCentralSlow => "postrider-central-slow",
             Engine::Mpich => "mpich",
             Engine::Openmpi => "openmpi",
             Engine::Floor => "floor",
@@ -74,11 +92,16 @@ impl Engine {
     /// What the library's version string contains. A wrong library path would else measure an engine twice.
     pub fn library_name(self) -> &'static str {
         match self {
-            Engine::Postrider | Engine::PostriderFile => "Postrider",
+            _ if self.is_postrider() => "Postrider",
             Engine::Mpich => "MPICH",
             Engine::Openmpi => "Open MPI",
-            Engine::Floor => "",
+            _ => "",
         }
+    }
+
+    /// Whether this is Postrider, in whichever way.
+    pub fn is_postrider(self) -> bool {
+        !matches!(self, Engine::Mpich | Engine::Openmpi | Engine::Floor)
     }
 
     /// The command that runs `task` on this engine.
@@ -109,6 +132,9 @@ impl Engine {
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
             Engine::Floor => bail!("a program with MPI cannot run on the floor"),
+            Engine::PostriderScp | Engine::PostriderCentral | Engine::PostriderCentralSlow => {
+                bail!("this is a way between hosts: `cargo xtask bench hosts` measures it")
+            }
         };
         command.args(program);
         Ok(command)

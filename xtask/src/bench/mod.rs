@@ -9,11 +9,13 @@
 //! that fails or takes too long is ended, reported as such, and never holds up the rest.
 //!
 //! Results go to `bench/runs/<date>-<host>/bench.json` with the machine, the commit and the versions; `bench/plot.py`
-//! draws one picture for each figure beside it, and `--report DIR` writes `docs/BENCHMARKS.md` from it.
+//! draws one picture for each figure beside it, and `--report DIR` writes `docs/BENCHMARKS.md` from it. What it costs to have
+//! several hosts is a session of its own: [`hosts`].
 
 mod build;
 mod engines;
 mod figures;
+mod hosts;
 pub mod machine;
 mod process;
 mod record;
@@ -36,7 +38,10 @@ use record::{Failure, Run, Sample};
 
 /// Measure Postrider beside MPICH, Open MPI and the floors of the system.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    between: Option<Between>,
     /// A short session of about two minutes: few sizes, few ranks, one repetition.
     #[arg(long)]
     quick: bool,
@@ -63,41 +68,61 @@ pub struct Arguments {
     report: Option<PathBuf>,
 }
 
+#[derive(clap::Subcommand)]
+enum Between {
+    /// Measure messages, broadcasts and aggregation between hosts, as figures 7 to 10 of the paper do.
+    Hosts(hosts::Arguments),
+}
+
 /// Measures and reports, or only reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(Between::Hosts(arguments)) = &arguments.between {
+        return hosts::run(arguments);
+    }
     let root = workspace::root();
     let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
     if let Some(directory) = &arguments.report {
         let run = Run::load(directory)?;
-        plot(&workshop, directory)?;
-        let path = root.join("docs/BENCHMARKS.md");
-        std::fs::write(&path, report::markdown(&run, directory, root))?;
-        eprintln!("bench: wrote {}", path.display());
-        return Ok(());
+        plot(&workshop, "plot.py", directory)?;
+        return report::write(root, |_, between| report::markdown(&run, directory, root) + between);
     }
-    let directory = arguments.out.clone().unwrap_or_else(|| {
-        let name = format!("{}-{}", machine::date(), machine::host());
-        if arguments.quick { workshop.work.join("quick") } else { root.join("bench/runs").join(name) }
-    });
-    std::fs::create_dir_all(&directory)?;
-    if machine::load().parse().is_ok_and(|load: f64| load > 0.5) {
-        eprintln!(
-            "bench: others use this machine now (load {}); trust the ratios more than the times",
-            machine::load()
-        );
-    }
+    let directory = results(arguments.out.as_deref(), arguments.quick, &workshop, "")?;
     let run = Session::prepare(arguments, &workshop)?.measure();
     run.save(&directory)?;
-    table::print(&run);
-    plot(&workshop, &directory)?;
+    table::print(&run, targets::targets(&run));
+    plot(&workshop, "plot.py", &directory)?;
     eprintln!("bench: results and plots are in {}", directory.display());
     Ok(())
 }
 
+/// The directory for the results of a session that begins now. It is also the moment to say that the machine is not quiet.
+fn results(out: Option<&Path>, quick: bool, workshop: &Workshop, suffix: &str) -> Result<PathBuf> {
+    let usual = || match quick {
+        true => workshop.work.join(format!("quick{suffix}")),
+        false => {
+            let name = format!("{}-{}{suffix}", machine::date(), machine::host());
+            workshop.root.join("bench/runs").join(name)
+        }
+    };
+    let directory = out.map_or_else(usual, Path::to_owned);
+    std::fs::create_dir_all(&directory)?;
+    let load = machine::load();
+    if load.parse().is_ok_and(|load: f64| load > 0.5) {
+        eprintln!("bench: others use this machine now (load {load}); trust the ratios more than the times");
+    }
+    Ok(directory)
+}
+
 /// Draws the pictures, one for each figure, beside the results.
-fn plot(workshop: &Workshop, directory: &Path) -> Result<()> {
+fn plot(workshop: &Workshop, script: &str, directory: &Path) -> Result<()> {
     let python = workshop.environment("plot", "matplotlib")?.join("bin/python");
-    workspace::run(Command::new(python).arg(workshop.root.join("bench/plot.py")).arg(directory))
+    workspace::run(Command::new(python).arg(workshop.root.join("bench").join(script)).arg(directory))
+}
+
+/// What shows how far a session is.
+fn progress(steps: u64) -> indicatif::ProgressBar {
+    let style = indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}");
+    indicatif::ProgressBar::new(steps).with_style(style.expect("the template is a constant"))
 }
 
 /// One session: what is to be run, on what, and what has been found so far.
@@ -152,10 +177,7 @@ impl<'a> Session<'a> {
     /// All tasks; the engines take turns within each repetition of a task.
     fn measure(mut self) -> Run {
         let tasks = std::mem::take(&mut self.tasks);
-        let bar = indicatif::ProgressBar::new((tasks.len() as u32 * self.repetitions).into()).with_style(
-            indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}")
-                .expect("the template is a constant"),
-        );
+        let bar = progress((tasks.len() as u32 * self.repetitions).into());
         for task in &tasks {
             for repetition in 1..=self.repetitions {
                 for engine in task.engines(&self.engines) {

@@ -99,6 +99,9 @@ pub struct Run {
     pub machine: Machine,
     /// The version string of each engine's library.
     pub versions: BTreeMap<String, String>,
+    /// What else has to be known, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// What was measured.
     pub cells: Vec<Cell>,
     /// What could not be measured.
@@ -116,6 +119,7 @@ impl Run {
             budget_ms,
             machine: Machine::here(),
             versions: BTreeMap::new(),
+            notes: Vec::new(),
             cells: Vec::new(),
             failures: Vec::new(),
         }

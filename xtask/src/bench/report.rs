@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::Result;
+
 use super::record::Run;
 use super::table::{self, Table};
-use super::targets;
+use super::targets::{self, Target};
 
 const METHOD: &str = "\
 Written by `cargo xtask bench --report DIR`; edit the program, not this page.
@@ -27,11 +29,25 @@ those of the slowest.
   and cp.
 ";
 
-/// The page; `directory` holds the pictures.
+/// The line with which the part on hosts begins. It has a session of its own, so that either part is written without the other.
+pub const BETWEEN: &str = "# Between hosts\n";
+
+/// Writes the page anew: `make` is given its two parts, that on one host and that on several.
+pub fn write(root: &Path, make: impl FnOnce(&str, &str) -> String) -> Result<()> {
+    let path = root.join("docs/BENCHMARKS.md");
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    let at = page.find(&format!("\n{BETWEEN}")).unwrap_or(page.len());
+    let (one_host, between) = page.split_at(at);
+    std::fs::write(&path, make(one_host, between))?;
+    eprintln!("bench: wrote {}", path.display());
+    Ok(())
+}
+
+/// The page without that part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
     let mut page = format!("# Benchmarks\n\n{METHOD}");
     write_session(&mut page, run);
-    write_targets(&mut page, run);
+    write_targets(&mut page, targets::targets(run));
     write_failures(&mut page, run);
     write_pictures(&mut page, directory, root);
     page.push_str("\n## Tables\n");
@@ -43,7 +59,8 @@ pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
 
 // Writing to a String cannot fail, so the results of write! are dropped on this page.
 
-fn write_session(page: &mut String, run: &Run) {
+/// When and where it was measured.
+pub fn write_session(page: &mut String, run: &Run) {
     let machine = &run.machine;
     let kind = if run.quick { "quick session" } else { "full session" };
     let _ = writeln!(page, "\n## Session\n");
@@ -59,13 +76,16 @@ fn write_session(page: &mut String, run: &Run) {
         machine.load_at_start, machine.load_at_end
     );
     let _ = writeln!(page, "- {} repetitions, {} ms for each size", run.repetitions, run.budget_ms);
+    for note in &run.notes {
+        let _ = writeln!(page, "- {note}");
+    }
     for (engine, version) in &run.versions {
         let _ = writeln!(page, "- {engine}: {}", version.split_whitespace().collect::<Vec<_>>().join(" "));
     }
 }
 
-fn write_targets(page: &mut String, run: &Run) {
-    let targets = targets::targets(run);
+/// The targets with what was found.
+pub fn write_targets(page: &mut String, targets: Vec<Target>) {
     let reached = targets.iter().filter(|target| target.is_reached() == Some(true)).count();
     let _ = writeln!(page, "\n## Targets\n\n{reached} of {} are reached.\n", targets.len());
     let _ = writeln!(page, "| target | found | result |\n|---|---|---|");
@@ -74,7 +94,8 @@ fn write_targets(page: &mut String, run: &Run) {
     }
 }
 
-fn write_failures(page: &mut String, run: &Run) {
+/// What could not be measured, and why.
+pub fn write_failures(page: &mut String, run: &Run) {
     if run.failures.is_empty() {
         return;
     }
@@ -86,7 +107,8 @@ fn write_failures(page: &mut String, run: &Run) {
     }
 }
 
-fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
+/// The pictures in `directory`.
+pub fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
     let mut names: Vec<String> = std::fs::read_dir(directory)
         .into_iter()
         .flatten()
@@ -103,7 +125,8 @@ fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
     }
 }
 
-fn write_table(page: &mut String, table: &Table) {
+/// One table.
+pub fn write_table(page: &mut String, table: &Table) {
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
     let _ = writeln!(page, "\n### {}\n\n{}", table.title, line(&table.header));
     let _ = writeln!(page, "|{}", "---:|".repeat(table.header.len()));

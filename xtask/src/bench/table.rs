@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 
 use super::engines::{Engine, Place};
 use super::record::{Cell, Run};
-use super::targets;
+use super::targets::Target;
 
 /// Everything measured of one quantity.
 pub struct Table {
@@ -22,8 +22,16 @@ pub struct Table {
     pub ratios: Vec<Option<f64>>,
 }
 
-const COLUMNS: [Engine; 5] =
-    [Engine::Postrider, Engine::PostriderFile, Engine::Mpich, Engine::Openmpi, Engine::Floor];
+const COLUMNS: [Engine; 8] = [
+    Engine::Postrider,
+    Engine::PostriderFile,
+    Engine::PostriderScp,
+    Engine::PostriderCentral,
+    Engine::PostriderCentralSlow,
+    Engine::Mpich,
+    Engine::Openmpi,
+    Engine::Floor,
+];
 
 /// All tables of a session, in the order in which the quantities were measured.
 pub fn tables(run: &Run) -> Vec<Table> {
@@ -96,6 +104,7 @@ pub fn number(value: Option<f64>) -> String {
 /// A number of bytes in the unit that makes it short.
 pub fn size(bytes: u64) -> String {
     match bytes {
+        _ if bytes > 0 && bytes.trailing_zeros() >= 30 => format!("{} GiB", bytes >> 30),
         _ if bytes > 0 && bytes.trailing_zeros() >= 20 => format!("{} MiB", bytes >> 20),
         _ if bytes > 0 && bytes.trailing_zeros() >= 10 => format!("{} KiB", bytes >> 10),
         _ => format!("{bytes} B"),
@@ -103,7 +112,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// Prints the tables, the runs without a result, and which targets are reached; in colour on a terminal.
-pub fn print(run: &Run) {
+pub fn print(run: &Run, targets: Vec<Target>) {
     let paint = |code: &str, text: &str| {
         if std::io::stdout().is_terminal() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     };
@@ -126,7 +135,7 @@ pub fn print(run: &Run) {
     }
     println!("\n{}", paint("1", "targets"));
     let (measured, others): (Vec<_>, Vec<_>) =
-        targets::targets(run).into_iter().partition(|target| target.is_reached().is_some());
+        targets.into_iter().partition(|target| target.is_reached().is_some());
     for target in &measured {
         let code = if target.is_reached() == Some(true) { "32" } else { "33" };
         println!("{}", paint(code, &format!("{:>26}  {}", target.verdict(), target.what)));
@@ -137,7 +146,7 @@ pub fn print(run: &Run) {
 }
 
 fn aligned(row: &[String]) -> String {
-    row.iter().map(|cell| format!("{cell:>16}")).collect()
+    row.iter().map(|cell| format!(" {cell:>15}")).collect()
 }
 
 #[cfg(test)]

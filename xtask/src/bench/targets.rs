@@ -19,7 +19,8 @@ pub struct Target {
 }
 
 impl Target {
-    fn new(what: impl Into<String>, bound: Option<f64>, measured: Option<f64>, unit: &str) -> Self {
+    /// A bound on a quantity, and what was found, where that was measured.
+    pub fn new(what: impl Into<String>, bound: Option<f64>, measured: Option<f64>, unit: &str) -> Self {
         let pair = measured.zip(bound);
         let words = |(measured, bound)| {
             format!("{} {unit}, bound {} {unit}", number(Some(measured)), number(Some(bound)))

@@ -7,7 +7,7 @@
 //! test itself finds missing; `--skips` lists that.
 
 mod excluded;
-mod records;
+pub mod records;
 
 use crate::environment::{Environment, MPI4PY_VERSION};
 use crate::test::Transport;
@@ -50,14 +50,11 @@ const FILE_RANKS: &[usize] = &[2, 3];
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let environment = Environment::prepare()?;
-    let folder = workspace::target()?.join("mpi4py");
-    let tests = suite(&environment, &folder)?;
-    check_import(&environment)?;
-    let options = options(arguments, &tests)?;
+    let suite = Suite::prepare()?;
+    let options = suite.options(&arguments.module)?;
     let (mut passed, mut failed) = (0, 0);
     for (ranks, transport) in configurations(arguments) {
-        let job = Job { ranks, transport, environment: &environment, tests: &tests, folder: &folder };
+        let job = Job { ranks, transport, suite: &suite };
         let (good, bad) = job.run(arguments, &options)?;
         passed += good;
         failed += bad;
@@ -79,8 +76,43 @@ fn configurations(arguments: &Arguments) -> Vec<(usize, Transport)> {
     asked(&Transport::SharedMemory).chain(files).collect()
 }
 
+/// mpi4py's suite, and what runs it.
+pub struct Suite {
+    /// The interpreter that has mpi4py.
+    pub python: PathBuf,
+    /// The folder of the tests.
+    pub tests: PathBuf,
+    /// The folder for what we keep about it.
+    folder: PathBuf,
+}
+
+impl Suite {
+    /// Makes what is missing of it.
+    pub fn prepare() -> Result<Self> {
+        let environment = Environment::prepare()?;
+        let folder = workspace::target()?.join("mpi4py");
+        let tests = sources(&environment, &folder)?;
+        check_import(&environment)?;
+        Ok(Self { python: environment.python(), tests, folder })
+    }
+
+    /// The options of the suite's program: what is left out, and which modules are to run if not all.
+    pub fn options(&self, modules: &[String]) -> Result<Vec<String>> {
+        let path = workspace::root().join("tests/mpi4py/excluded.txt");
+        let list = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let mut options = vec!["--quiet".to_owned(), "--no-builddir".to_owned()];
+        options.extend(excluded::options(&list, &self.tests)?);
+        for module in modules {
+            let source = self.tests.join(format!("{module}.py"));
+            ensure!(source.exists(), "mpi4py's suite has no module {module}");
+            options.extend(["-i".to_owned(), excluded::module_pattern(module)]);
+        }
+        Ok(options)
+    }
+}
+
 /// The folder with the suite, from the source distribution of mpi4py.
-fn suite(environment: &Environment, folder: &Path) -> Result<PathBuf> {
+fn sources(environment: &Environment, folder: &Path) -> Result<PathBuf> {
     let name = format!("mpi4py-{MPI4PY_VERSION}");
     let sources = folder.join(&name);
     if !sources.exists() {
@@ -110,27 +142,11 @@ fn check_import(environment: &Environment) -> Result<()> {
     Ok(())
 }
 
-/// The options of the suite's program.
-fn options(arguments: &Arguments, tests: &Path) -> Result<Vec<String>> {
-    let path = workspace::root().join("tests/mpi4py/excluded.txt");
-    let list = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let mut options = vec!["--quiet".to_owned(), "--no-builddir".to_owned()];
-    options.extend(excluded::options(&list, tests)?);
-    for module in &arguments.module {
-        let source = tests.join(format!("{module}.py"));
-        ensure!(source.exists(), "mpi4py's suite has no module {module}");
-        options.extend(["-i".to_owned(), excluded::module_pattern(module)]);
-    }
-    Ok(options)
-}
-
 /// One run of the suite.
 struct Job<'a> {
     ranks: usize,
     transport: Transport,
-    environment: &'a Environment,
-    tests: &'a Path,
-    folder: &'a Path,
+    suite: &'a Suite,
 }
 
 impl Job<'_> {
@@ -138,7 +154,7 @@ impl Job<'_> {
     /// a failure beside those of its tests.
     fn run(&self, arguments: &Arguments, options: &[String]) -> Result<(usize, usize)> {
         let name = format!("ranks {} {}", self.ranks, self.transport.name());
-        let folder = self.folder.join(format!("{}-{}", self.ranks, self.transport.name()));
+        let folder = self.suite.folder.join(format!("{}-{}", self.ranks, self.transport.name()));
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
         }
@@ -181,15 +197,15 @@ impl Job<'_> {
         command.args(["run", "--label", "-n", &self.ranks.to_string()]);
         command.args(["--transport", self.transport.name()]);
         command.args(["--timeout", &arguments.timeout.to_string()]);
-        command.arg(self.environment.python()).arg(workspace::root().join("tests/mpi4py/suite.py"));
-        command.arg(self.tests).arg(records).arg(arguments.watchdog.to_string()).args(options);
+        command.arg(&self.suite.python).arg(workspace::root().join("tests/mpi4py/suite.py"));
+        command.arg(&self.suite.tests).arg(records).arg(arguments.watchdog.to_string()).args(options);
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         command.status().with_context(|| format!("{} does not start", command.get_program().display()))
     }
 }
 
 /// The end of a long text, indented: there the cause is, in a traceback as in a log.
-fn last_lines(text: &str) -> String {
+pub fn last_lines(text: &str) -> String {
     let lines = text.lines().collect::<Vec<_>>();
     let shown = &lines[lines.len().saturating_sub(LINES_MAX)..];
     shown.iter().map(|line| format!("  {line}\n")).collect()

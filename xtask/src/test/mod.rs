@@ -8,11 +8,11 @@
 //! With `--engine mpich` the same programs run on another library: that checks the tests. Where it is known to deviate from
 //! the standard, `tests/deviations.txt` says so, and these programs are expected to fail there.
 
-mod job;
+pub mod job;
 mod leftovers;
 mod names;
-mod programs;
-mod report;
+pub mod programs;
+pub mod report;
 
 use crate::workspace;
 use anyhow::{Result, ensure};

@@ -1,0 +1,129 @@
+//! What goes wrong between hosts: agents, sessions of sshd, launchers and hosts that die or stop; hosts that cannot reach each
+//! other; a disk that is full on one side. A job ends with an error that names the host, or goes on where it can. In
+//! each case nothing may stay on any host.
+//!
+//! The victim is `tests/anomalies/victim.c` with ranks that wait for ever, four of them on h1 and h2.
+
+use crate::hosts::bed::{self, Firewall, Options};
+use crate::hosts::runner::{Arguments, Case, Stage, Way};
+use crate::hosts::watch::{self, Ended, Running};
+use crate::test::programs;
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::Command;
+
+/// Beds, each with its cases.
+pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
+    let folder = workspace::target()?.join("tests");
+    let found = programs::find(Some(programs::ANOMALIES), None)?;
+    for build in found.iter().flat_map(|program| program.builds(&folder)) {
+        programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
+    }
+    let victim = folder.join(programs::ANOMALIES).join("victim").display().to_string();
+    let ring = folder.join(programs::ANOMALIES).join("ring");
+    let mut compiler = Command::new(arguments.prefix().join("bin/mpicc"));
+    workspace::run(compiler.arg(workspace::root().join("examples/c/ring.c")).arg("-o").arg(&ring))?;
+    let no_keys = Options { keys: false, ..Options::default() };
+    let dropping = Options { firewall: Firewall::Peers, ..Options::default() };
+    let small = Options { tmp: Some("16m".to_owned()), ..Options::default() };
+    Ok(vec![
+        (Options::default(), deaths(arguments, &victim)),
+        (no_keys, vec![reaches(arguments, "hosts without keys among each other", &ring)]),
+        (dropping, vec![reaches(arguments, "hosts that drop what others send", &ring)]),
+        (small, vec![full_disk(arguments, &victim)]),
+    ])
+}
+
+/// What is done to a job that runs.
+type Harm = fn(&Stage<'_>) -> Result<()>;
+
+fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
+    let harms: [(&str, Harm, Harm); 6] = [
+        ("an agent is killed", |stage| signal(stage, 2, "postrider agent", "-9"), nothing),
+        ("a session of sshd is killed", |stage| signal(stage, 2, "sshd: ", "-9"), nothing),
+        ("the launcher is killed", |stage| signal(stage, 0, "postrider run", "-9"), nothing),
+        (
+            "an agent is stopped",
+            |stage| signal(stage, 2, "postrider agent", "-STOP"),
+            // It has been ended from outside, or finds out that it is not wanted any more.
+            |stage| signal(stage, 2, "postrider agent", "-CONT").or(Ok(())),
+        ),
+        (
+            "a host is taken from the network",
+            |stage| stage.bed.plug(2, false),
+            |stage| stage.bed.plug(2, true),
+        ),
+        ("a host dies", |stage| stage.bed.kill_host(2), |stage| stage.bed.start_host(2)),
+    ];
+    let case = |(name, harm, mend): (&str, Harm, Harm)| {
+        let (arguments, victim) = (arguments.clone(), victim.to_owned());
+        let killed = name == "the launcher is killed";
+        Case::new(name, move |stage| {
+            let running = start(&arguments, stage, &victim)?;
+            harm(stage)?;
+            let ended = running.wait(stage.bed, stage.before, stage.limit)?;
+            mend(stage)?;
+            Ok(if killed { None } else { names_host(&ended, "h2") })
+        })
+    };
+    harms.into_iter().map(case).collect()
+}
+
+fn nothing(_: &Stage<'_>) -> Result<()> {
+    Ok(())
+}
+
+/// Starts a job that waits for ever, and returns once its ranks run on both hosts.
+fn start(arguments: &Arguments, stage: &Stage<'_>, victim: &str) -> Result<Running> {
+    let options = ["--hosts", "h1:2,h2:2", "--host-timeout", "5"];
+    let command = arguments.launch(&options, None, &[victim, "recv", "stay"]);
+    let mut running = stage.start(0, &command)?;
+    bed::wait_for("the ranks", || {
+        anyhow::ensure!(
+            running.runs()?,
+            "the job ends before anything was done to it: {}",
+            running.complaints()
+        );
+        let ranks = |host| watch::processes_like(stage.bed, host, victim).len();
+        Ok((ranks(1) >= 2 && ranks(2) >= 2).then_some(()))
+    })?;
+    Ok(running)
+}
+
+/// Sends a signal to the first process of a host whose command line contains this. A second one of the same name is there to clean
+/// up after the first.
+fn signal(stage: &Stage<'_>, host: usize, like: &str, signal: &str) -> Result<()> {
+    let processes = watch::processes_like(stage.bed, host, like);
+    let first = processes.iter().min().with_context(|| format!("h{host} has no process {like:?}"))?;
+    let words = ["kill", signal, &first.to_string()].map(str::to_owned);
+    workspace::run(&mut stage.bed.command(host, Path::new("/"), &words)?)
+}
+
+fn names_host(ended: &Ended, host: &str) -> Option<String> {
+    let failed = ended.status.is_some_and(|status| !status.success());
+    let named = ended.error.contains(host);
+    (!failed || !named).then(|| ended.problem(&format!("expected an error that names {host}")))
+}
+
+/// A job over hosts that h0 can reach and that cannot reach each other is right all the same.
+fn reaches(arguments: &Arguments, name: &str, ring: &Path) -> Case {
+    let command = arguments.launch(&["--hosts", "h1,h2,h3"], None, &[&ring.display().to_string()]);
+    Case::command(name, command, |ended| {
+        let right = ended.exited(0) && ended.output.trim() == "The sum of the ranks 0 to 2 is 3";
+        (!right).then(|| ended.problem("expected exit code 0 and the sum"))
+    })
+}
+
+/// A message is larger than what is left on the disk of its host.
+fn full_disk(arguments: &Arguments, victim: &str) -> Case {
+    let options = ["--hosts", "h1,h2"];
+    let command = arguments.launch(&options, Some(Way::FileSsh), &[victim, "large-send", "stay"]);
+    Case::command("a full disk", command, |ended| {
+        let failed = ended.status.is_some_and(|status| !status.success());
+        let named = ["h1", "h2"].iter().any(|host| ended.error.contains(host));
+        let told = ended.error.to_lowercase().contains("no space left");
+        (!failed || !named || !told)
+            .then(|| ended.problem("expected an error with the host and `no space left`"))
+    })
+}

@@ -1,0 +1,73 @@
+//! A part of mpi4py's suite with three ranks on h1, h2 and h3, each way of transfer; with `--all`, the whole suite.
+
+use super::programs;
+use crate::hosts::bed::Options;
+use crate::hosts::runner::{Arguments, Case, Stage, Way};
+use crate::mpi4py::records::Records;
+use crate::mpi4py::{Suite, last_lines};
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::sync::Arc;
+
+/// The modules that run by default: messages, collectives, communicators.
+const MODULES: &[&str] = &["test_p2p_buf", "test_cco_obj", "test_cco_buf", "test_comm"];
+
+/// By scp each message takes a process.
+const MODULES_BY_SCP: &[&str] = &["test_comm"];
+
+/// After how many seconds a single test hangs.
+const TEST_SECONDS: &str = "60";
+
+/// The bed and the cases.
+pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
+    let suite = Arc::new(Suite::prepare()?);
+    let mut cases = Vec::new();
+    for &way in &arguments.ways {
+        for &ranks in &arguments.ranks {
+            let modules = match way {
+                _ if arguments.all => &[],
+                Way::FileScp => MODULES_BY_SCP,
+                _ => MODULES,
+            };
+            for module in
+                modules.iter().map(|&module| vec![module.to_owned()]).chain(arguments.all.then(Vec::new))
+            {
+                let (suite, arguments) = (Arc::clone(&suite), arguments.clone());
+                let shown = module.first().map_or("all", String::as_str);
+                let name = format!("{shown} ranks {ranks} {}", way.name());
+                cases.push(Case::new(name, move |stage| run(stage, &arguments, &suite, ranks, way, &module)));
+            }
+        }
+    }
+    Ok((Options::default(), cases))
+}
+
+fn run(
+    stage: &Stage<'_>,
+    arguments: &Arguments,
+    suite: &Suite,
+    ranks: usize,
+    way: Way,
+    modules: &[String],
+) -> Result<Option<String>> {
+    let folder = stage.bed.shared().join("records");
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let script = workspace::root().join("tests/mpi4py/suite.py").display().to_string();
+    let (python, tests) = (suite.python.display().to_string(), suite.tests.display().to_string());
+    let mut program = vec![python.as_str(), &script, &tests, "/shared/records", TEST_SECONDS];
+    let options = suite.options(modules)?;
+    program.extend(options.iter().map(String::as_str));
+    let hosts = programs::hosts(ranks);
+    let command = arguments.launch(&["--label", "--hosts", &hosts], Some(way), &program);
+    let ended = stage.run(0, &command)?;
+    let records = Records::read(&folder, ranks)?;
+    std::fs::remove_dir_all(&folder)?;
+    let mut problems: Vec<String> = records
+        .failures()
+        .map(|(test, explanation)| format!("FAILED {test}\n{}", last_lines(&explanation)))
+        .collect();
+    if !ended.exited(0) || records.passed() == 0 {
+        problems.push(last_lines(&ended.problem("the suite has not come to its end")));
+    }
+    Ok((!problems.is_empty()).then(|| problems.join("\n")))
+}

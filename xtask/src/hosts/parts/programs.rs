@@ -1,0 +1,78 @@
+//! The C programs of `tests/` over h1, h2 and h3, by chapter, each way of transfer. They are right when they say nothing.
+//!
+//! By default a program runs as it stands; with `--all` also as it is built against the functions that take MPI_Count, with
+//! 7 ranks too, and every one by scp, which otherwise only two do, since it takes a process for each message.
+
+use crate::hosts::bed::Options;
+use crate::hosts::runner::{Arguments, Case, Way};
+use crate::test::programs::{self, Build};
+use crate::workspace;
+use anyhow::Result;
+
+/// What goes by scp without `--all`.
+const BY_SCP: &[&str] = &["probe", "send_modes"];
+/// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
+const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
+
+/// The bed and the cases.
+pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
+    let found = programs::find(None, None)?;
+    let folder = workspace::target()?.join("tests");
+    let mut ranks = arguments.ranks.clone();
+    if arguments.all {
+        ranks.push(7);
+    }
+    let mut cases = Vec::new();
+    for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
+        for build in program.builds(&folder) {
+            if build.large_count && !arguments.all {
+                continue;
+            }
+            programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
+            for &way in &arguments.ways {
+                if way != Way::FileScp || arguments.all || BY_SCP.contains(&build.name.as_str()) {
+                    cases.extend(
+                        ranks.iter().map(|&ranks| case(arguments, &build, way, &hosts(ranks), ranks)),
+                    );
+                }
+                if way == Way::Central && ON_ONE_HOST.contains(&build.name.as_str()) {
+                    let on_one = |&ranks: &usize| case(arguments, &build, way, &format!("h1:{ranks}"), ranks);
+                    cases.extend(ranks.iter().map(on_one));
+                }
+            }
+        }
+    }
+    Ok((Options::default(), cases))
+}
+
+fn case(arguments: &Arguments, build: &Build, way: Way, hosts: &str, ranks: usize) -> Case {
+    let level = if build.large_count { "multiple" } else { "single" };
+    let level = format!("TEST_THREAD_LEVEL={level}");
+    let command = arguments.launch(
+        &["--hosts", hosts, "-x", &level],
+        Some(way),
+        &[&build.binary.display().to_string()],
+    );
+    let one = if hosts.contains(',') { "" } else { " on one host" };
+    let name = format!("{}/{} ranks {ranks}{one} {}", build.chapter, build.name, way.name());
+    Case::command(name, command, |ended| ended.said_only(""))
+}
+
+/// So many ranks on h1 to h3, as evenly as can be.
+pub fn hosts(ranks: usize) -> String {
+    let on = |host: usize| (ranks + 3 - host) / 3;
+    let places = (1..=3).filter(|&host| on(host) > 0).map(|host| format!("h{host}:{}", on(host)));
+    places.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hosts;
+
+    #[test]
+    fn ranks_are_spread() {
+        assert_eq!(hosts(1), "h1:1");
+        assert_eq!(hosts(3), "h1:1,h2:1,h3:1");
+        assert_eq!(hosts(7), "h1:3,h2:2,h3:2");
+    }
+}

@@ -1,0 +1,229 @@
+//! One command on a host under a watchdog, and what a run must not leave behind on any host of its bed.
+//!
+//! Since every host has a PID namespace, /tmp and /dev/shm of its own, what a run leaves there is simply what was not there
+//! before it: a [`Snapshot`] is taken before, and compared afterwards. sshd takes a moment to end its sessions after the other
+//! side has gone, hence the grace.
+
+use super::bed::Bed;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long something may take to disappear after the end of a run.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// How many processes of a hanging run are looked at.
+const STACKS_MAX: usize = 12;
+
+/// A command that runs on a host.
+pub struct Running {
+    child: Child,
+    output: PathBuf,
+    error: PathBuf,
+    words: String,
+}
+
+/// How a command ended, and what it said.
+pub struct Ended {
+    /// Nothing if it was the watchdog that ended it.
+    pub status: Option<ExitStatus>,
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub error: String,
+    words: String,
+}
+
+impl Running {
+    /// Starts a command on a host.
+    pub fn start(bed: &Bed, host: usize, directory: &Path, command: &[String]) -> Result<Self> {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let [output, error] = ["output", "error"].map(|name| bed.scratch().join(format!("{run}.{name}")));
+        let mut inside = bed.command(host, directory, command)?;
+        inside.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(&error)?);
+        let child = inside.spawn().context("nsenter does not start")?;
+        Ok(Self { child, output, error, words: format!("h{host}$ {}", command.join(" ")) })
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_none())
+    }
+
+    /// What it has said so far on standard error.
+    pub fn complaints(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.error).unwrap_or_default()).into_owned()
+    }
+
+    /// Waits for its end, and makes one when it has not come after `limit`. `before` is what may stay then.
+    pub fn wait(mut self, bed: &Bed, before: &Snapshot, limit: Duration) -> Result<Ended> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(2);
+        let mut hanging = None;
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break Some(status);
+            }
+            if start.elapsed() > limit {
+                hanging = Some(before.stacks(bed));
+                before.clear(bed);
+                let _ = self.child.kill();
+                self.child.wait()?;
+                break None;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(50));
+        };
+        let read = |path: &Path| -> Result<String> {
+            let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
+            std::fs::remove_file(path)?;
+            Ok(text)
+        };
+        let (output, mut error) = (read(&self.output)?, read(&self.error)?);
+        if let Some(stacks) = hanging {
+            error += &format!("\nhangs: no end after {} seconds\n{stacks}", limit.as_secs());
+        }
+        Ok(Ended { status, output, error, words: self.words })
+    }
+}
+
+impl Ended {
+    /// Whether it ended by itself with this exit code.
+    pub fn exited(&self, code: i32) -> bool {
+        self.status.and_then(|status| status.code()) == Some(code)
+    }
+
+    /// What is to be said when something about it is wrong.
+    pub fn problem(&self, what: &str) -> String {
+        let ended = self.status.map_or("ended by the watchdog".to_owned(), |status| status.to_string());
+        format!("{what}\n{}\n{ended}\n--- output\n{}\n--- error\n{}", self.words, self.output, self.error)
+    }
+
+    /// What is wrong unless it ended with exit code 0 and said exactly this on standard output, and nothing on the other.
+    pub fn said_only(&self, output: &str) -> Option<String> {
+        let right = self.exited(0) && self.output.trim() == output.trim() && self.error.is_empty();
+        (!right).then(|| self.problem(&format!("expected exit code 0 and {output:?}")))
+    }
+}
+
+/// The processes and files of all hosts of a bed.
+pub struct Snapshot {
+    processes: BTreeSet<(usize, u32)>,
+    files: BTreeSet<(usize, String)>,
+}
+
+impl Snapshot {
+    /// What is there now.
+    pub fn take(bed: &Bed) -> Self {
+        let hosts = 0..=bed.options().hosts;
+        let processes =
+            hosts.clone().flat_map(|host| processes(bed, host).into_iter().map(move |pid| (host, pid)));
+        let files = hosts.flat_map(|host| files(bed, host).into_iter().map(move |name| (host, name)));
+        Self { processes: processes.collect(), files: files.collect() }
+    }
+
+    /// What is there beyond it, after some time to disappear: one line for each.
+    pub fn left(&self, bed: &Bed) -> Vec<String> {
+        let start = Instant::now();
+        loop {
+            let now = Self::take(bed);
+            let processes = now.processes.difference(&self.processes);
+            let files = now.files.difference(&self.files);
+            let stays =
+                |(host, pid): &(usize, u32)| format!("stays on h{host}: {}", describe(bed, *host, *pid));
+            let lies = |(host, name): &(usize, String)| format!("lies about on h{host}: {name}");
+            let left: Vec<String> = processes.map(stays).chain(files.map(lies)).collect();
+            if left.is_empty() || start.elapsed() > GRACE {
+                return left;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends all processes beyond it and removes the files, so that the next run is not judged by them.
+    pub fn clear(&self, bed: &Bed) {
+        let now = Self::take(bed);
+        for (host, pid) in now.processes.difference(&self.processes) {
+            let kill = ["kill", "-9", &pid.to_string()].map(str::to_owned);
+            // It may have ended by itself meanwhile.
+            let _ = bed.command(*host, Path::new("/"), &kill).and_then(|mut kill| Ok(kill.output()?));
+        }
+        for (host, name) in now.files.difference(&self.files) {
+            let path = bed.root_of(*host).map(|root| root.join(name));
+            let _ = path.map(|path| std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path)));
+        }
+    }
+
+    /// What the processes beyond it are doing.
+    fn stacks(&self, bed: &Bed) -> String {
+        let now = Self::take(bed);
+        let mut text = String::new();
+        for (number, (host, pid)) in now.processes.difference(&self.processes).enumerate() {
+            text += &format!("h{host}: {}\n", describe(bed, *host, *pid));
+            if number < STACKS_MAX {
+                text += &stack(bed, *host, *pid);
+            }
+        }
+        text
+    }
+}
+
+/// The processes of a host that run whether there is a job or not: those of `tests/hosts/host.sh`.
+fn is_of_the_host(pid: u32, words: &str) -> bool {
+    pid == 1 || words == "sleep infinity" || words.starts_with("sshd:") && words.contains("[listener]")
+}
+
+/// The process ids of a host that is up, without those of the host itself and the dead that nobody has asked for yet.
+fn processes(bed: &Bed, host: usize) -> Vec<u32> {
+    processes_like(bed, host, "")
+}
+
+/// Those of its processes whose command line contains this.
+pub fn processes_like(bed: &Bed, host: usize, like: &str) -> Vec<u32> {
+    let Ok(root) = bed.root_of(host) else { return Vec::new() };
+    let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    // Without a command line it is dead, and waits for its parent to ask for it.
+    pids.filter(|&pid| {
+        let words = words(&root, pid);
+        !words.is_empty() && words.contains(like) && !is_of_the_host(pid, &words)
+    })
+    .collect()
+}
+
+/// The command line of a process.
+fn words(root: &Path, pid: u32) -> String {
+    let line = std::fs::read(root.join(format!("proc/{pid}/cmdline"))).unwrap_or_default();
+    String::from_utf8_lossy(&line).replace('\0', " ").trim_end().to_owned()
+}
+
+/// What lies in the directories of a host that jobs may use, by paths from its root.
+fn files(bed: &Bed, host: usize) -> Vec<String> {
+    let Ok(root) = bed.root_of(host) else { return Vec::new() };
+    let in_folder = |folder: &'static str| {
+        let entries = std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+        entries.map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
+    };
+    ["tmp", "dev/shm", "var/tmp", "central"].into_iter().flat_map(in_folder).collect()
+}
+
+fn describe(bed: &Bed, host: usize, pid: u32) -> String {
+    let words = bed.root_of(host).map(|root| words(&root, pid)).unwrap_or_default();
+    format!("process {pid} {words}")
+}
+
+fn stack(bed: &Bed, host: usize, pid: u32) -> String {
+    let gdb = ["timeout", "20", "gdb", "-p", &pid.to_string(), "-batch", "-nx", "-ex", "thread apply all bt"];
+    let output = bed
+        .command(host, Path::new("/"), &gdb.map(str::to_owned))
+        .and_then(|mut gdb| gdb.output().context("gdb"));
+    let Ok(output) = output else { return String::new() };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let frames = text.lines().filter(|line| line.starts_with('#') || line.starts_with("Thread"));
+    frames.fold(String::new(), |text, line| text + "    " + line + "\n")
+}
