@@ -10,12 +10,12 @@
 //! A full fence on both sides makes sure that one of them sees the other's. What rings while the sleeper is awake costs a fence
 //! and a load.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
-use std::os::unix::fs::OpenOptionsExt;
 
 use crate::error::{Error, Result};
+use crate::process::open_pipe;
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU32, full_fence};
 
@@ -102,9 +102,8 @@ impl BellPipe {
     /// # Errors
     /// When that process is gone.
     pub fn open(pid: u32, descriptor: u32) -> Result<Self> {
-        let path = format!("/proc/{pid}/fd/{descriptor}");
-        let pipe = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path);
-        pipe.map(Self).map_err(|error| Error::new(format!("cannot reach the post by {path}"), error))
+        let pipe = open_pipe(pid, descriptor);
+        pipe.map(Self).map_err(|error| Error::new(format!("cannot reach the post, process {pid}"), error))
     }
 
     /// Wakes the sleeper of `bell` if it sleeps. What it waits for must be visible already.

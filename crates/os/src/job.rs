@@ -13,6 +13,7 @@
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +128 spare line, so that no two ranks' doorbells share an adjacent pair of lines
 //! map      4 bytes per rank of the job: the number of its host
+//! links    8 bytes per host: the token of the link to it, and the descriptor of its pipe   see `link`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
 //! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
 //! ```
@@ -23,6 +24,7 @@
 use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
 use crate::hosts::Placement;
+use crate::link::{LinkPipe, Token};
 use crate::process::Watched;
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
@@ -41,7 +43,7 @@ pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const POST_BELL: usize = 64;
 const BOARD: usize = 4096;
 const SLOT_BYTES: usize = 192;
@@ -224,8 +226,25 @@ impl Job {
     /// # Errors
     /// When the post is gone.
     pub fn open_post_pipe(&self) -> Result<BellPipe> {
-        let pid = self.launcher.as_ref().map_or_else(std::process::id, Watched::pid);
-        BellPipe::open(pid, self.segment.word32(POST_BELL + 4).load(Acquire))
+        BellPipe::open(self.post_pid(), self.segment.word32(POST_BELL + 4).load(Acquire))
+    }
+
+    /// The right to write to the link to host `host`.
+    #[must_use]
+    pub fn link_token(&self, host: u32) -> Token<'_> {
+        let words = self.layout.links + 8 * host.min(self.placement.hosts() - 1) as usize;
+        Token::new(self.segment.word32(words), self.segment.word32(words + 4))
+    }
+
+    /// Opens the link to host `host` for a rank that holds its token; none when only the post can write to it.
+    #[must_use]
+    pub fn open_link(&self, host: u32) -> Option<LinkPipe> {
+        LinkPipe::open(self.post_pid(), self.link_token(host).descriptor())
+    }
+
+    /// The process that has the post of this host.
+    fn post_pid(&self) -> u32 {
+        self.launcher.as_ref().map_or_else(std::process::id, Watched::pid)
     }
 
     /// Rank `rank`'s place on the board.
@@ -299,6 +318,7 @@ fn has_post(shape: Shape, placement: &Placement) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     map: usize,
+    links: usize,
     rings: usize,
     post: usize,
     bytes: usize,
@@ -310,10 +330,11 @@ impl Layout {
         let pairs = if shape.transport == Transport::SharedMemory { local * local } else { 0 };
         let to_post = if has_post(shape, placement) { 2 * local } else { 0 };
         let map = BOARD + ranks * SLOT_BYTES;
-        let rings = (map + 4 * ranks).next_multiple_of(4096);
+        let links = (map + 4 * ranks).next_multiple_of(8);
+        let rings = (links + 8 * placement.hosts() as usize).next_multiple_of(4096);
         let post = rings + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
         let bytes = post + to_post * (RING_HEADER_BYTES + shape.post_ring_bytes() as usize);
-        Self { map, rings, post, bytes }
+        Self { map, links, rings, post, bytes }
     }
 }
 

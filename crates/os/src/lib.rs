@@ -12,6 +12,7 @@ pub mod hosts;
 #[cfg(not(loom))]
 pub mod job;
 pub mod launch;
+pub mod link;
 pub mod long_double;
 pub mod memory;
 pub mod packet;

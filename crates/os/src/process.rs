@@ -1,7 +1,9 @@
 //! This process and its neighbours: cores, host name, and single copies between address spaces.
 
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 use crate::memory::{OwnedMemory, UserMemory};
 
@@ -51,6 +53,33 @@ pub fn can_copy_between_processes() -> bool {
     let mut both = OwnedMemory::new(2);
     let place = UserMemory::of(&mut both);
     read_from(std::process::id(), place.address() as u64, place.offset(1), 1).is_ok()
+}
+
+/// Opens the pipe that is descriptor `descriptor` of process `pid`, to write to it without ever waiting.
+///
+/// # Errors
+/// When that process is gone or another user's, or has no such pipe.
+pub fn open_pipe(pid: u32, descriptor: u32) -> io::Result<File> {
+    OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(format!("/proc/{pid}/fd/{descriptor}"))
+}
+
+/// Does `work`, which writes to a pipe, without the signal (`SIGPIPE`) that a pipe without a reader sends this thread.
+pub fn without_broken_pipes<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    // SAFETY: all sets are initialised before they are read, and belong to this function; only this thread's mask is changed.
+    unsafe {
+        let (mut broken, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut broken);
+        libc::sigaddset(&raw mut broken, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const broken, &raw mut before);
+        let result = work();
+        let is_broken = result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        if is_broken && libc::sigismember(&raw const before, libc::SIGPIPE) == 0 {
+            let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            libc::sigtimedwait(&raw const broken, std::ptr::null_mut(), &raw const at_once);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
 }
 
 /// A process that is watched, by a descriptor that no later process of the same number can be taken for.

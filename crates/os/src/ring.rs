@@ -16,7 +16,7 @@
 //!   beginning. Afterwards, when nobody waits for it any more, it clears the words of the next cells in advance
 //!   (up to `cleared`): that also brings their cache lines to this core before they are needed.
 //! - The consumer loads the word (acquire); zero means empty. It copies the body out, and from time to time (every
-//!   eighth of the ring) publishes its `head` (release), which hands the cells back to the producer.
+//!   eighth of the ring, or when it wants it to be known) publishes its `head` (release), which hands the cells back to the producer.
 //! - A producer that finds no room sets `starved` and looks at `head` once more; a consumer that publishes `head` looks at
 //!   `starved` and tells its caller to ring the producer's doorbell. Fences as in `wait`.
 //!
@@ -107,6 +107,16 @@ impl Producer {
         true
     }
 
+    /// Whether the consumer has said that it has taken every packet (see [`Consumer::settle`]).
+    #[inline]
+    #[must_use]
+    pub fn is_drained(&mut self) -> bool {
+        if self.head != self.tail {
+            self.head = self.cells.head().load(Acquire);
+        }
+        self.head == self.tail
+    }
+
     #[inline]
     fn clear(&mut self, position: u64) {
         self.cells.word(position).store(0, Relaxed);
@@ -178,6 +188,12 @@ impl Consumer {
     pub fn release(&mut self, packet: Packet) -> bool {
         self.head += cells_of(packet.body_bytes);
         self.head - self.published >= self.cells.count() / 8 && self.publish()
+    }
+
+    /// Gives back the cells of all released packets at once. True as for [`Consumer::release`].
+    #[inline]
+    pub fn settle(&mut self) -> bool {
+        self.head != self.published && self.publish()
     }
 
     #[cold]

@@ -4,6 +4,9 @@
 //! labels. A pair of processes has a window: what is on the way from one to the other, counted from being put into the ring
 //! until the receiver has taken it, is bounded. The receiver gives bytes back in large portions, by credits. Credits need
 //! no window themselves, and there are never more of them than of other packets.
+//!
+//! A short packet that answers one which has just come is probably awaited: it goes into the link's pipe at once
+//! ([`postrider_os::link`]), without the post. Others are part of a stream, which the post gathers into fewer system calls.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +14,9 @@ use std::sync::Arc;
 use postrider_os::bell::BellPipe;
 use postrider_os::error::Result;
 use postrider_os::job::Job;
+use postrider_os::link::LinkPipe;
 use postrider_os::memory::UserMemory;
-use postrider_os::packet::{CREDIT, WINDOW_BYTES, label, of_label};
+use postrider_os::packet::{CREDIT, Class, HEAD_BYTES, Head, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
 use super::shared_memory::incoming;
@@ -32,10 +36,17 @@ const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
 #[derive(Debug)]
 pub(super) struct Post {
     job: Arc<Job>,
+    rank: u32,
     bell: BellPipe,
     outgoing: Producer,
     incoming: Consumer,
     pairs: Vec<Pair>,
+    /// The links to other hosts, by the host's number.
+    links: Vec<Link>,
+    /// A packet has come since one was written at once.
+    is_awaited: bool,
+    /// A packet as it is written at once.
+    whole: Vec<u8>,
     /// Peers whose credit had no room yet.
     indebted: BTreeSet<u32>,
     current: Option<Packet>,
@@ -49,6 +60,15 @@ struct Pair {
     on_the_way: u64,
     /// Bytes that were taken, and not yet given back.
     taken: u64,
+}
+
+/// What this process knows of a link's pipe.
+#[derive(Debug)]
+enum Link {
+    Unopened,
+    Open(LinkPipe),
+    /// Only the post can write to it.
+    Closed,
 }
 
 impl Post {
@@ -65,10 +85,14 @@ impl Post {
             single_copy: false,
         };
         Ok(Self {
+            rank,
             bell: job.open_post_pipe()?,
             outgoing,
             incoming,
             pairs: vec![Pair::default(); job.placement().ranks() as usize],
+            links: (0..job.placement().hosts()).map(|_| Link::Unopened).collect(),
+            is_awaited: true,
+            whole: Vec::new(),
             indebted: BTreeSet::new(),
             current: None,
             limits,
@@ -83,21 +107,58 @@ impl Post {
 
     /// Sends a packet; false when the window or the ring has no room.
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
-        let pair = &mut self.pairs[peer as usize];
         let head_bytes = header.bytes();
         let weight = (head_bytes + bytes) as u64 + PACKET_BYTES;
-        if pair.on_the_way + weight > WINDOW_BYTES {
+        if self.pairs[peer as usize].on_the_way + weight > WINDOW_BYTES {
             return false;
         }
-        let sent = self.outgoing.push(label(header.kind as u8, peer), head_bytes + bytes, |cells| {
-            header.write(cells);
-            body.copy_to(cells.offset(head_bytes as i64), bytes);
-        });
-        if sent {
-            pair.on_the_way += weight;
+        if !(std::mem::take(&mut self.is_awaited) && self.send_at_once(peer, header, body, bytes)) {
+            let sent = self.outgoing.push(label(header.kind as u8, peer), head_bytes + bytes, |cells| {
+                header.write(cells);
+                body.copy_to(cells.offset(head_bytes as i64), bytes);
+            });
+            if !sent {
+                return false;
+            }
             self.bell.ring(self.job.post_bell());
         }
-        sent
+        self.pairs[peer as usize].on_the_way += weight;
+        true
+    }
+
+    /// Writes a packet into the link, if it is short and nobody else is writing, and all that was sent before has been written.
+    fn send_at_once(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+        let packet_bytes = header.bytes() + bytes;
+        if HEAD_BYTES + packet_bytes > LinkPipe::BYTES_MAX {
+            return false;
+        }
+        let host = self.job.placement().host_of(peer);
+        let token = self.job.link_token(host);
+        if !token.enter() {
+            return false;
+        }
+        let link = &mut self.links[host as usize];
+        if let Link::Unopened = link {
+            *link = self.job.open_link(host).map_or(Link::Closed, Link::Open);
+        }
+        let written = match link {
+            Link::Open(pipe) if self.outgoing.is_drained() => {
+                let (class, kind) = (Class::Packet, header.kind as u8);
+                let head =
+                    Head { class, kind, sender: self.rank, receiver: peer, bytes: packet_bytes as u32 };
+                self.whole.clear();
+                self.whole.extend_from_slice(&head.encode());
+                self.whole.extend_from_slice(&header.encode()[..header.bytes()]);
+                self.whole.resize(HEAD_BYTES + packet_bytes, 0);
+                body.read(&mut self.whole[HEAD_BYTES + header.bytes()..]);
+                pipe.write(&self.whole)
+            }
+            _ => false,
+        };
+        if token.leave() {
+            self.bell.ring(self.job.post_bell());
+        }
+        written
     }
 
     /// The next packet, after all credits before it.
@@ -111,6 +172,7 @@ impl Post {
             let (kind, peer) = of_label(packet.meta);
             if kind != CREDIT {
                 self.current = Some(packet);
+                self.is_awaited = true;
                 return Some(incoming(peer, u32::from(kind), packet));
             }
             let bytes = u64::from_le(packet.body.load());

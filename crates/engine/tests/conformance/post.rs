@@ -2,6 +2,8 @@
 //! real hosts would.
 
 use std::collections::VecDeque;
+use std::io::{PipeReader, PipeWriter, Read};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +18,7 @@ use postrider_os::gate::Threads;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::{label, of_label};
+use postrider_os::packet::{HEAD_BYTES, Head, label, of_label};
 use postrider_os::parcel::{LOCK, POST, Parcel};
 use postrider_os::ring::{Consumer, Producer};
 
@@ -57,24 +59,73 @@ pub fn rings(placement: &Placement) -> (Carrier, Vec<World>) {
         job.set_post_pipe(bell.descriptor());
     }
     let worlds = worlds(placement, &jobs, |_| None);
-    let mut desks = Vec::new();
+    let (mut desks, mut links) = (Vec::new(), Vec::new());
     if placement.hosts() > 1 {
         desks.extend(
             (0..placement.ranks()).map(|rank| Desk::of(&jobs[placement.host_of(rank) as usize], rank)),
         );
+        for job in &jobs {
+            links.extend((0..placement.hosts()).map(|host| Link::of(job, host)));
+        }
     }
+    let (hosts, placement) = (placement.hosts(), placement.clone());
     let carry = move || {
-        let mut moved = false;
+        let mut moved = links.iter_mut().fold(false, |moved, link| link.carry(&mut desks) || moved);
         for sender in 0..desks.len() {
-            while let Some((kind, receiver, bytes)) = desks[sender].take() {
-                desks[receiver as usize].waiting.push_back((label(kind, sender as u32), bytes));
+            while let Some((label, receiver, bytes)) = desks[sender].peek() {
+                let [from, to] = [sender as u32, receiver].map(|rank| placement.host_of(rank));
+                let link = &mut links[(from * hosts + to) as usize];
+                if !link.job.link_token(to).take() {
+                    break;
+                }
+                link.carry(&mut desks);
+                desks[sender].take();
+                desks[receiver as usize].waiting.push_back((label, bytes));
                 moved = true;
             }
         }
+        links.iter().for_each(|link| link.job.link_token(link.host).give_back());
         desks.iter_mut().for_each(|desk| moved |= desk.hand_over());
         moved
     };
     (Carrier::start(bells, carry), worlds)
+}
+
+/// A pipe by which the ranks of a host write to another.
+struct Link {
+    job: Arc<Job>,
+    host: u32,
+    reader: PipeReader,
+    _writer: PipeWriter,
+    bytes: Vec<u8>,
+}
+
+impl Link {
+    fn of(job: &Arc<Job>, host: u32) -> Self {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let reader_flags = rustix::fs::fcntl_getfl(&reader).unwrap();
+        rustix::fs::fcntl_setfl(&reader, reader_flags | rustix::fs::OFlags::NONBLOCK).unwrap();
+        job.link_token(host).open(writer.as_raw_fd() as u32);
+        job.link_token(host).give_back();
+        Self { job: Arc::clone(job), host, reader, _writer: writer, bytes: Vec::new() }
+    }
+
+    /// Moves the packets that have come to the desks of their receivers.
+    fn carry(&mut self, desks: &mut [Desk]) -> bool {
+        let _nothing_more_yet = self.reader.read_to_end(&mut self.bytes);
+        let mut rest = &self.bytes[..];
+        while let Some(head) = rest.first_chunk() {
+            let head = Head::decode(*head).expect("a head");
+            let Some((body, after)) = rest[HEAD_BYTES..].split_at_checked(head.bytes as usize) else { break };
+            let mut bytes = OwnedMemory::new(body.len());
+            UserMemory::of(&mut bytes).write(body);
+            desks[head.receiver as usize].waiting.push_back((label(head.kind, head.sender), bytes));
+            rest = after;
+        }
+        let taken = self.bytes.len() - rest.len();
+        self.bytes.drain(..taken);
+        taken > 0
+    }
 }
 
 /// The post's ends for one rank, and what it has not yet had room for.
@@ -92,15 +143,21 @@ impl Desk {
         Self { job: Arc::clone(job), rank, from, to, waiting: VecDeque::new() }
     }
 
-    fn take(&mut self) -> Option<(u8, u32, OwnedMemory)> {
+    /// The next packet: its label there, its receiver, and its bytes.
+    fn peek(&mut self) -> Option<(u32, u32, OwnedMemory)> {
         let packet = self.from.peek()?;
         let mut bytes = OwnedMemory::new(packet.body_bytes);
         packet.body.copy_to(UserMemory::of(&mut bytes), packet.body_bytes);
-        if self.from.release(packet) {
+        let (kind, receiver) = of_label(packet.meta);
+        Some((label(kind, self.rank), receiver, bytes))
+    }
+
+    fn take(&mut self) {
+        let Some(packet) = self.from.peek() else { return };
+        let rooms = [self.from.release(packet), self.from.settle()];
+        if rooms.contains(&true) {
             self.job.doorbell(self.rank).ring();
         }
-        let (kind, receiver) = of_label(packet.meta);
-        Some((kind, receiver, bytes))
     }
 
     fn hand_over(&mut self) -> bool {

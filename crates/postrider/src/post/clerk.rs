@@ -109,8 +109,12 @@ impl Clerk {
                         way.incoming = Some(incoming);
                         way.out.open(writer)
                     });
-                    if let Err(error) = opened {
-                        self.lose(host as usize, &error.to_string());
+                    match opened {
+                        Ok(descriptor) if self.job.has_post() => {
+                            self.job.link_token(host).open(descriptor);
+                        }
+                        Ok(_) => {}
+                        Err(error) => self.lose(host as usize, &error.to_string()),
                     }
                 }
             }
@@ -173,7 +177,7 @@ impl Clerk {
             self.want(host);
             let way = &mut self.ways[host];
             if !way.over {
-                if !way.out.is_open_to(desk) {
+                if !way.out.is_open_to(desk) || !self.job.link_token(host as u32).take() {
                     break;
                 }
                 let sender = self.carriers.desks[desk].rank();
@@ -188,6 +192,7 @@ impl Clerk {
             self.carriers.desks[desk].take(packet);
             moved = true;
         }
+        self.carriers.desks[desk].settle();
         moved
     }
 
@@ -252,10 +257,13 @@ impl Clerk {
     fn flush(&mut self) {
         for host in 0..self.ways.len() {
             let way = &mut self.ways[host];
-            if !way.over
-                && let Err(error) = way.out.flush()
-            {
-                self.lose(host, &error.to_string());
+            if way.over {
+                continue;
+            }
+            match way.out.flush() {
+                Ok(()) if way.out.is_empty() => self.job.link_token(host as u32).give_back(),
+                Ok(()) => {}
+                Err(error) => self.lose(host, &error.to_string()),
             }
         }
     }
@@ -329,7 +337,8 @@ impl Clerk {
         if !way.over {
             self.telling.tell(Notice::Lost { host: host as u32, why: why.to_owned() });
         }
-        *way = Way { over: true, ..Way::default() };
+        self.job.link_token(host as u32).close();
+        *way = Way { over: true, out: std::mem::take(&mut way.out).over(), ..Way::default() };
     }
 
     fn say_goodbye(mut self) {

@@ -46,6 +46,13 @@ impl Desk {
         }
     }
 
+    /// Lets the rank know that all it has sent has been taken.
+    pub fn settle(&mut self) {
+        if self.from.settle() {
+            self.job.doorbell(self.rank).ring();
+        }
+    }
+
     /// Hands a packet from another host to the rank, or keeps it until there is room.
     pub fn deliver(&mut self, head: &Head, body: &[u8]) {
         let label = label(head.kind, head.sender);

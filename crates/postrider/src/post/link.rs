@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use postrider_os::file::write_some;
 use postrider_os::memory::UserMemory;
@@ -33,12 +33,24 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// From now on everything is written to `writer`.
-    pub fn open(&mut self, writer: OwnedFd) -> io::Result<()> {
+    /// From now on everything is written to `writer`, whose number it returns.
+    pub fn open(&mut self, writer: OwnedFd) -> io::Result<u32> {
         do_not_block(&writer)?;
         let _smaller_is_slower = rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES);
+        let descriptor = writer.as_raw_fd() as u32;
         self.writer = Some(writer.into());
-        Ok(())
+        Ok(descriptor)
+    }
+
+    /// Closes a link that was lost. Its number stays taken, because ranks may be about to open it.
+    pub fn over(self) -> Self {
+        let nothing = File::options().write(true).open("/dev/null");
+        let writer = self.writer.map(|writer| {
+            let mut writer = OwnedFd::from(writer);
+            let _still_open = nothing.map(|nothing| rustix::io::dup2(nothing, &mut writer));
+            File::from(writer)
+        });
+        Self { writer, ..Self::default() }
     }
 
     /// Whether it should be left alone until it has been written.

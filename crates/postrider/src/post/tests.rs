@@ -106,6 +106,41 @@ fn packets_of_every_length_cross_in_order_both_ways() {
 }
 
 #[test]
+fn what_ranks_write_themselves_crosses_between_what_the_post_writes() {
+    let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    connect(&posts[0], &posts[1]);
+    let bell = jobs[0].open_post_pipe().expect("the post's pipe");
+    let ring = || bell.ring(jobs[0].post_bell());
+    let (mut outgoing, _) = jobs[0].post_ends(0);
+    let (_, mut incoming) = jobs[1].post_ends(1);
+    let token = jobs[0].link_token(1);
+    for round in 0..100 {
+        // The rank holds the token: what is in its ring stays there until it has written.
+        eventually("the post keeps the token", || token.enter().then_some(()));
+        assert!(eventually("the post has packets", || outgoing.is_drained().then_some(true)));
+        assert!(outgoing.push(label(2, 1), 4, |cells| cells.write(b"ring")));
+        ring();
+        let link = jobs[0].open_link(1).expect("a pipe");
+        let head = Head { class: Class::Packet, kind: 1, sender: 0, receiver: 1, bytes: 4 };
+        if round % 2 == 0 {
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        assert!(link.write(&[&head.encode()[..], b"self"].concat()));
+        if token.leave() {
+            ring();
+        }
+        for (kind, body) in [(1, b"self"), (2, b"ring")] {
+            let packet = eventually("a packet is missing", || incoming.peek());
+            let mut found = [0; 4];
+            packet.body.read(&mut found);
+            assert_eq!((of_label(packet.meta), &found), ((kind, 0), body), "round {round}");
+            incoming.release(packet);
+        }
+    }
+}
+
+#[test]
 fn files_of_every_length_cross() {
     let folder = tempfile::tempdir().expect("a folder");
     let places = [0, 1].map(|host| {
