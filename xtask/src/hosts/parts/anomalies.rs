@@ -39,9 +39,11 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
 type Harm = fn(&Stage<'_>) -> Result<()>;
 
 fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
-    let harms: [(&str, Harm, Harm); 6] = [
+    let harms: [(&str, Harm, Harm); 8] = [
         ("an agent is killed", |stage| signal(stage, 2, "postrider agent", "-9"), nothing),
         ("a session of sshd is killed", |stage| signal(stage, 2, "sshd: ", "-9"), nothing),
+        ("a link's remote shell is killed", |stage| kill_link(stage, 1), nothing),
+        ("a link's far end is killed", |stage| kill_link(stage, 2), nothing),
         ("the launcher is killed", |stage| signal(stage, 0, "postrider run", "-9"), nothing),
         (
             "an agent is stopped",
@@ -74,10 +76,19 @@ fn nothing(_: &Stage<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Starts a job that waits for ever, and returns once its ranks run on both hosts.
+/// Ends the link between h1 and h2 on one of them. It opens as soon as the victim has something to say.
+fn kill_link(stage: &Stage<'_>, host: usize) -> Result<()> {
+    const LINK: &str = "link ";
+    bed::wait_for("the link", || {
+        Ok((!watch::processes_like(stage.bed, host, LINK).is_empty()).then_some(()))
+    })?;
+    signal(stage, host, LINK, "-9")
+}
+
+/// Starts a job that waits for ever, its last rank in a send to its first, and returns once its ranks run on both hosts.
 fn start(arguments: &Arguments, stage: &Stage<'_>, victim: &str) -> Result<Running> {
     let options = ["--hosts", "h1:2,h2:2", "--host-timeout", "5"];
-    let command = arguments.launch(&options, None, &[victim, "recv", "stay"]);
+    let command = arguments.launch(&options, None, &[victim, "large-send", "stay"]);
     let mut running = stage.start(0, &command)?;
     bed::wait_for("the ranks", || {
         anyhow::ensure!(

@@ -1,7 +1,8 @@
 //! The C programs of `tests/` over h1, h2 and h3, by chapter, each way of transfer. They are right when they say nothing.
 //!
-//! By default a program runs as it stands; with `--all` also as it is built against the functions that take MPI_Count, with
-//! 7 ranks too, and every one by scp, which otherwise only two do, since it takes a process for each message.
+//! By default a program runs as it stands, with a rank on each host, and those that have most to do with hosts also with 7 ranks. With
+//! `--all` every program runs with 7 ranks too, as it is built against the functions that take MPI_Count, and by scp, which otherwise only
+//! two do, since it takes a process for each message.
 
 use crate::hosts::bed::Options;
 use crate::hosts::runner::{Arguments, Case, Way};
@@ -11,6 +12,20 @@ use anyhow::Result;
 
 /// What goes by scp without `--all`.
 const BY_SCP: &[&str] = &["probe", "send_modes"];
+/// What also runs with several ranks on each host without `--all`: each kind of collective, neighbours, and much traffic at once.
+const WITH_SEVERAL_ON_A_HOST: &[&str] = &[
+    "allgather",
+    "alltoall",
+    "barrier",
+    "bcast",
+    "gather_scatter",
+    "neighborhood",
+    "random_traffic",
+    "reduce",
+    "threads",
+];
+/// Ranks of these.
+const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
@@ -18,10 +33,6 @@ const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     let found = programs::find(None, None)?;
     let folder = workspace::target()?.join("tests");
-    let mut ranks = arguments.ranks.clone();
-    if arguments.all {
-        ranks.push(7);
-    }
     let mut cases = Vec::new();
     for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
         for build in program.builds(&folder) {
@@ -29,13 +40,18 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
                 continue;
             }
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
+            let name = build.name.as_str();
             for &way in &arguments.ways {
-                if way != Way::FileScp || arguments.all || BY_SCP.contains(&build.name.as_str()) {
+                let mut ranks = arguments.ranks.clone();
+                if arguments.all || way != Way::FileScp && WITH_SEVERAL_ON_A_HOST.contains(&name) {
+                    ranks.push(SEVERAL);
+                }
+                if way != Way::FileScp || arguments.all || BY_SCP.contains(&name) {
                     cases.extend(
                         ranks.iter().map(|&ranks| case(arguments, &build, way, &hosts(ranks), ranks)),
                     );
                 }
-                if way == Way::Central && ON_ONE_HOST.contains(&build.name.as_str()) {
+                if way == Way::Central && ON_ONE_HOST.contains(&name) {
                     let on_one = |&ranks: &usize| case(arguments, &build, way, &format!("h1:{ranks}"), ranks);
                     cases.extend(ranks.iter().map(on_one));
                 }
