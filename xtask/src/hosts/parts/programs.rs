@@ -2,7 +2,7 @@
 //!
 //! By default a program runs as it stands, with a rank on each host, and those that have most to do with hosts also with 7 ranks. With
 //! `--all` every program runs with 7 ranks too, as it is built against the functions that take MPI_Count, and by scp, which otherwise only
-//! two do, since it takes a process for each message.
+//! a few do, since it takes a process for each message.
 
 use crate::hosts::bed::Options;
 use crate::hosts::runner::{Arguments, Case, Way};
@@ -11,7 +11,7 @@ use crate::workspace;
 use anyhow::Result;
 
 /// What goes by scp without `--all`.
-const BY_SCP: &[&str] = &["probe", "send_modes"];
+const BY_SCP: &[&str] = &["probe", "status", "synchronous"];
 /// What also runs with several ranks on each host without `--all`: each kind of collective, neighbours, and much traffic at once.
 const WITH_SEVERAL_ON_A_HOST: &[&str] = &[
     "allgather",
