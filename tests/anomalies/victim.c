@@ -4,7 +4,7 @@
  *
  * PLACE is before-init, own-code, recv, barrier, large-send or after-finalize; WAY is a signal number with a minus sign,
  * an exit code, abort with a code as in abort9, error, which is a wrong argument under the default error handler, or stay,
- * where everybody waits for ever. RANK is the victim, by default the last. A rank inside an MPI call is ended by a second
+ * where everybody waits for ever after all have met and the first has said so. RANK is the victim, by default the last. A rank inside an MPI call is ended by a second
  * thread once the call had time to block. */
 #include <mpi.h>
 #include <pthread.h>
@@ -84,6 +84,13 @@ int main(int argc, char **argv)
             die();
         }
         return 0;
+    }
+    if (strcmp(way, "stay") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            puts("all have met");
+            fflush(stdout);
+        }
     }
     if (rank == victim) {
         if (strcmp(place, "own-code") == 0) {

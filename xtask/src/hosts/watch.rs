@@ -55,9 +55,14 @@ impl Running {
         Ok(self.child.try_wait()?.is_none())
     }
 
+    /// What it has said so far on standard output.
+    pub fn output(&self) -> String {
+        text(&self.output)
+    }
+
     /// What it has said so far on standard error.
     pub fn complaints(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(&self.error).unwrap_or_default()).into_owned()
+        text(&self.error)
     }
 
     /// Waits for its end, and makes one when it has not come after `limit`. `before` is what may stay then.
@@ -79,17 +84,19 @@ impl Running {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(50));
         };
-        let read = |path: &Path| -> Result<String> {
-            let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
+        let (output, mut error) = (self.output(), self.complaints());
+        for path in [&self.output, &self.error] {
             std::fs::remove_file(path)?;
-            Ok(text)
-        };
-        let (output, mut error) = (read(&self.output)?, read(&self.error)?);
+        }
         if let Some(stacks) = hanging {
             error += &format!("\nhangs: no end after {} seconds\n{stacks}", limit.as_secs());
         }
         Ok(Ended { status, output, error, words: self.words })
     }
+}
+
+fn text(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
 impl Ended {

@@ -70,7 +70,8 @@ pub fn rings(placement: &Placement) -> (Carrier, Vec<World>) {
     }
     let (hosts, placement) = (placement.hosts(), placement.clone());
     let carry = move || {
-        let mut moved = links.iter_mut().fold(false, |moved, link| link.carry(&mut desks) || moved);
+        let mut moved =
+            links.iter_mut().map(|link| link.carry(&mut desks)).filter(|&moved| moved).count() > 0;
         for sender in 0..desks.len() {
             while let Some((label, receiver, bytes)) = desks[sender].peek() {
                 let [from, to] = [sender as u32, receiver].map(|rank| placement.host_of(rank));
