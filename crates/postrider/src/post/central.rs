@@ -3,12 +3,13 @@
 //! Ranks write a message file and then its lock file into the central directory of the receiver's host. No kernel
 //! reports what other hosts do there, so that somebody has to look again and again. That is the post, once for all ranks of its host:
 //! it reads the directory, and announces each message whose lock file it sees by an empty file in the receiver's local
-//! inbox, which the kernel does report. While messages come it looks often; when none do, it waits longer from look to look.
+//! inbox, which the kernel does report. While messages come it looks often; when none do, it waits longer from look to look, and the longer
+//! the slower the directory answers: a server that is loaded is not loaded more by those who wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postrider_os::error::{Error, Result};
 use postrider_os::file::Outbox;
@@ -20,6 +21,8 @@ use postrider_os::parcel::{LOCK, Parcel};
 const PAUSE_MIN: Duration = Duration::from_micros(100);
 /// From one look to the next when nothing has come for long.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
+/// The same, in times of a look, where that is longer.
+const PAUSE_MAX_LOOKS: u32 = 20;
 
 /// The poller of one host.
 #[derive(Debug)]
@@ -50,6 +53,7 @@ impl Central {
     pub fn look(&mut self, placement: &Placement, here: u32) -> Result<()> {
         let failed =
             |error| Error::new(format!("cannot read the directory {}", self.directory.display()), error);
+        let begun = Instant::now();
         let mut present = BTreeSet::new();
         for entry in fs::read_dir(&self.directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
@@ -63,7 +67,11 @@ impl Central {
             present.extend(parcel.filter(known));
         }
         let fresh: Vec<Parcel> = present.difference(&self.announced).copied().collect();
-        self.pause = if fresh.is_empty() { (self.pause * 3 / 2).min(PAUSE_MAX) } else { PAUSE_MIN };
+        let took = begun.elapsed();
+        self.pause = match fresh.is_empty() {
+            true => (self.pause * 3 / 2).min(PAUSE_MAX.max(took * PAUSE_MAX_LOOKS)),
+            false => PAUSE_MIN.max(took),
+        };
         for parcel in fresh {
             self.announce(parcel)?;
         }
