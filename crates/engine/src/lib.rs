@@ -83,6 +83,8 @@ pub struct State {
     /// How many things all of `outgoing` holds.
     backlog: usize,
     requests: Table<Request>,
+    /// The requests of collective operations that go on beside the program.
+    collectives: Vec<Key>,
     messages: Table<MatchedMessage>,
     matching: Matching<Key, Arrived>,
     /// Memory for messages that come before their receive.
@@ -172,6 +174,7 @@ impl State {
             outgoing: (0..world.facts.size).map(|_| VecDeque::new()).collect(),
             backlog: 0,
             requests,
+            collectives: Vec::new(),
             messages: Table::new(MPI_ERR_REQUEST, "matched message"),
             matching: Matching::default(),
             pool: Pool::default(),

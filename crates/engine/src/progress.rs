@@ -83,7 +83,7 @@ impl Instance {
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
             for spin in 0..looks + patience {
-                state.progress()?;
+                state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
                     return result;
@@ -108,6 +108,18 @@ impl Instance {
                 looks = 1;
             }
         }
+    }
+
+    /// Makes progress once.
+    ///
+    /// # Errors
+    /// When progress fails.
+    pub fn make_progress(&self) -> Result<()> {
+        let state = self.lock();
+        let before = state.completions;
+        let state = self.progress(state)?;
+        self.wake_others(&state, before);
+        Ok(())
     }
 
     /// What a call does that has found nothing and returns, as `MPI_Test`: where ranks share cores, the program that
@@ -158,7 +170,7 @@ impl Instance {
             self.wake_others(&state, before);
         }
         // What the last look has left has been reported already: nobody would ring for it again.
-        if state.more {
+        if state.more || state.has_ready_collective() {
             return Ok(Slept::Woken(state));
         }
         state.sleepers += 1;

@@ -1,7 +1,8 @@
-//! Collective communication (MPI 5.0, chapter 6): the blocking forms.
+//! Collective communication (MPI 5.0, chapter 6): the blocking, the nonblocking (section 6.12) and the persistent forms (section 6.13).
 //!
 //! Arguments are parsed under one lock, by what [`Calls`] says of the communicator: those that are not significant at this
-//! process are never looked at, so that they may be anything.
+//! process are never looked at, so that they may be anything. The three forms of a collective differ in what is done with
+//! the schedule that the arguments make.
 
 use core::ffi::c_int;
 use std::sync::Arc;
@@ -11,16 +12,83 @@ use postrider_engine::collectives::{Call, Calls, Data, Many, Operands, schedule:
 use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::Result;
 
-use crate::instance;
-use crate::parse::{self, In, Memory};
+use crate::parse::{self, In, Memory, Out};
+use crate::{info, instance};
 
-/// Plans the operation with `prepare` and runs it.
+/// Runs the operation that `prepare` plans.
 ///
 /// # Errors
 /// When there is no such communicator, those of `prepare`, and when communication fails.
-pub fn collective(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
+pub fn blocking(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
     instance().collective(parse::communicator(comm)?, prepare)
 }
+
+/// Starts it.
+///
+/// # Errors
+/// When there is no such communicator, those of `prepare`, and when there is no place for the request.
+pub fn nonblocking(
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+    prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+) -> Result<()> {
+    let key = instance().start_collective(parse::communicator(comm)?, prepare)?;
+    request.set(parse::request_handle(key))
+}
+
+/// Makes a request that starts it whenever the program wants.
+///
+/// # Errors
+/// As [`nonblocking`], and when there is no such info object.
+pub fn persistent(
+    comm: MPI_Comm,
+    info: MPI_Info,
+    request: Out<MPI_Request>,
+    prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+) -> Result<()> {
+    info::hints(info)?;
+    let key = instance().persistent_collective(parse::communicator(comm)?, prepare)?;
+    request.set(parse::request_handle(key))
+}
+
+/// From one plan, the three forms of a collective and their large-count twins; see `mpi!`.
+macro_rules! collective {
+    () => {};
+    (
+        $(#[doc = $doc:literal])*
+        $blocking:ident $(/ $blocking_twin:ident)?,
+        $nonblocking:ident $(/ $nonblocking_twin:ident)?,
+        $persistent:ident $(/ $persistent_twin:ident)? (
+            $($argument:ident : $type:ty),* $(,)?
+        ) on $comm:ident |$calls:ident| $plan:block
+        $($rest:tt)*
+    ) => {
+        mpi! {
+            $(#[doc = $doc])*
+            $blocking $(/ $blocking_twin)? ($($argument : $type),*) on $comm {
+                $crate::collectives::blocking($comm, |$calls| $plan)
+            }
+
+            $(#[doc = $doc])*
+            $nonblocking $(/ $nonblocking_twin)? (
+                $($argument : $type,)* request: $crate::parse::Out<postrider_abi::MPI_Request>
+            ) on $comm {
+                $crate::collectives::nonblocking($comm, request, |$calls| $plan)
+            }
+
+            $(#[doc = $doc])*
+            $persistent $(/ $persistent_twin)? (
+                $($argument : $type,)*
+                info: postrider_abi::MPI_Info, request: $crate::parse::Out<postrider_abi::MPI_Request>
+            ) on $comm {
+                $crate::collectives::persistent($comm, info, request, |$calls| $plan)
+            }
+        }
+        collective! { $($rest)* }
+    };
+}
+
+pub(crate) use collective;
 
 /// Buffer, count and datatype of one block.
 pub type Triple = (Memory, i64, MPI_Datatype);
@@ -125,200 +193,203 @@ fn operands(
     })
 }
 
-mpi! {
+collective! {
     /// Section 6.3.
-    MPI_Barrier (comm: MPI_Comm) on comm {
-        collective(comm, |calls| calls.barrier())
+    MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init (
+        comm: MPI_Comm
+    ) on comm |calls| {
+        calls.barrier()
     }
 
     /// Section 6.4.
-    MPI_Bcast / MPI_Bcast_c (
+    MPI_Bcast / MPI_Bcast_c,
+    MPI_Ibcast / MPI_Ibcast_c,
+    MPI_Bcast_init / MPI_Bcast_init_c (
         buffer: Memory, count: Int, datatype: MPI_Datatype, root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let data = when(root.is_root() || root.is_part(), || {
-                block(calls, (buffer, i64::from(count), datatype))
-            })?;
-            calls.broadcast(root, data)
-        })
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let data = when(root.is_root() || root.is_part(), || {
+            block(calls, (buffer, i64::from(count), datatype))
+        })?;
+        calls.broadcast(root, data)
     }
 
     /// Section 6.5.
-    MPI_Gather / MPI_Gather_c (
+    MPI_Gather / MPI_Gather_c,
+    MPI_Igather / MPI_Igather_c,
+    MPI_Gather_init / MPI_Gather_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let send = (sendbuf, i64::from(sendcount), sendtype);
-            let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
-            let receive =
-                when(root.is_root(), || block(calls, (recvbuf, i64::from(recvcount), recvtype)))?;
-            calls.gather(root, send, receive)
-        })
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let send = (sendbuf, i64::from(sendcount), sendtype);
+        let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
+        let receive =
+            when(root.is_root(), || block(calls, (recvbuf, i64::from(recvcount), recvtype)))?;
+        calls.gather(root, send, receive)
     }
 
     /// Section 6.5.
-    MPI_Gatherv / MPI_Gatherv_c (
+    MPI_Gatherv / MPI_Gatherv_c,
+    MPI_Igatherv / MPI_Igatherv_c,
+    MPI_Gatherv_init / MPI_Gatherv_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
-        recvbuf: Memory, recvcounts: In<Int>, displs: In<Displacement>, recvtype: MPI_Datatype,
-        root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let send = (sendbuf, i64::from(sendcount), sendtype);
-            let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
-            let receive =
-                when(root.is_root(), || varying(calls, (recvbuf, recvcounts, displs, recvtype)))?;
-            calls.gatherv(root, send, receive)
-        })
+        recvbuf: Memory, recvcounts: In<Int>, displs: In<Displacement>, recvtype: MPI_Datatype, root: c_int,
+        comm: MPI_Comm
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let send = (sendbuf, i64::from(sendcount), sendtype);
+        let send = when(root.is_part(), || block_or_in_place(calls, send))?.flatten();
+        let receive =
+            when(root.is_root(), || varying(calls, (recvbuf, recvcounts, displs, recvtype)))?;
+        calls.gatherv(root, send, receive)
     }
 
     /// Section 6.6.
-    MPI_Scatter / MPI_Scatter_c (
+    MPI_Scatter / MPI_Scatter_c,
+    MPI_Iscatter / MPI_Iscatter_c,
+    MPI_Scatter_init / MPI_Scatter_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let send = when(root.is_root(), || block(calls, (sendbuf, i64::from(sendcount), sendtype)))?;
-            let receive = (recvbuf, i64::from(recvcount), recvtype);
-            let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
-            calls.scatter(root, send, receive)
-        })
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let send = when(root.is_root(), || block(calls, (sendbuf, i64::from(sendcount), sendtype)))?;
+        let receive = (recvbuf, i64::from(recvcount), recvtype);
+        let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
+        calls.scatter(root, send, receive)
     }
 
     /// Section 6.6.
-    MPI_Scatterv / MPI_Scatterv_c (
+    MPI_Scatterv / MPI_Scatterv_c,
+    MPI_Iscatterv / MPI_Iscatterv_c,
+    MPI_Scatterv_init / MPI_Scatterv_init_c (
         sendbuf: Memory, sendcounts: In<Int>, displs: In<Displacement>, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let send = when(root.is_root(), || varying(calls, (sendbuf, sendcounts, displs, sendtype)))?;
-            let receive = (recvbuf, i64::from(recvcount), recvtype);
-            let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
-            calls.scatterv(root, send, receive)
-        })
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let send = when(root.is_root(), || varying(calls, (sendbuf, sendcounts, displs, sendtype)))?;
+        let receive = (recvbuf, i64::from(recvcount), recvtype);
+        let receive = when(root.is_part(), || block_or_in_place(calls, receive))?.flatten();
+        calls.scatterv(root, send, receive)
     }
 
     /// Section 6.7.
-    MPI_Allgather / MPI_Allgather_c (
+    MPI_Allgather / MPI_Allgather_c,
+    MPI_Iallgather / MPI_Iallgather_c,
+    MPI_Allgather_init / MPI_Allgather_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
-            let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
-            calls.allgather(send, Many::equal(receive))
-        })
+    ) on comm |calls| {
+        let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+        let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
+        calls.allgather(send, Many::equal(receive))
     }
 
     /// Section 6.7.
-    MPI_Allgatherv / MPI_Allgatherv_c (
+    MPI_Allgatherv / MPI_Allgatherv_c,
+    MPI_Iallgatherv / MPI_Iallgatherv_c,
+    MPI_Allgatherv_init / MPI_Allgatherv_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcounts: In<Int>, displs: In<Displacement>, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
-            calls.allgather(send, varying(calls, (recvbuf, recvcounts, displs, recvtype))?)
-        })
+    ) on comm |calls| {
+        let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+        calls.allgather(send, varying(calls, (recvbuf, recvcounts, displs, recvtype))?)
     }
 
     /// Section 6.8.
-    MPI_Alltoall / MPI_Alltoall_c (
+    MPI_Alltoall / MPI_Alltoall_c,
+    MPI_Ialltoall / MPI_Ialltoall_c,
+    MPI_Alltoall_init / MPI_Alltoall_init_c (
         sendbuf: Memory, sendcount: Int, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcount: Int, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
-            let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
-            calls.alltoall(send.map(Many::equal), Many::equal(receive))
-        })
+    ) on comm |calls| {
+        let send = block_or_in_place(calls, (sendbuf, i64::from(sendcount), sendtype))?;
+        let receive = block(calls, (recvbuf, i64::from(recvcount), recvtype))?;
+        calls.alltoall(send.map(Many::equal), Many::equal(receive))
     }
 
     /// Section 6.8.
-    MPI_Alltoallv / MPI_Alltoallv_c (
+    MPI_Alltoallv / MPI_Alltoallv_c,
+    MPI_Ialltoallv / MPI_Ialltoallv_c,
+    MPI_Alltoallv_init / MPI_Alltoallv_init_c (
         sendbuf: Memory, sendcounts: In<Int>, sdispls: In<Displacement>, sendtype: MPI_Datatype,
         recvbuf: Memory, recvcounts: In<Int>, rdispls: In<Displacement>, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let send = (sendbuf, sendcounts, sdispls, sendtype);
-            let send = when(!sendbuf.is_in_place(), || varying(calls, send))?;
-            calls.alltoall(send, varying(calls, (recvbuf, recvcounts, rdispls, recvtype))?)
-        })
+    ) on comm |calls| {
+        let send = (sendbuf, sendcounts, sdispls, sendtype);
+        let send = when(!sendbuf.is_in_place(), || varying(calls, send))?;
+        calls.alltoall(send, varying(calls, (recvbuf, recvcounts, rdispls, recvtype))?)
     }
 
     /// Section 6.8.
-    MPI_Alltoallw / MPI_Alltoallw_c (
+    MPI_Alltoallw / MPI_Alltoallw_c,
+    MPI_Ialltoallw / MPI_Ialltoallw_c,
+    MPI_Alltoallw_init / MPI_Alltoallw_init_c (
         sendbuf: Memory, sendcounts: In<Int>, sdispls: In<Displacement>, sendtypes: In<MPI_Datatype>,
         recvbuf: Memory, recvcounts: In<Int>, rdispls: In<Displacement>, recvtypes: In<MPI_Datatype>, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let send = (sendbuf, sendcounts, sdispls, sendtypes);
-            let send = when(!sendbuf.is_in_place(), || general(calls, send))?;
-            calls.alltoall(send, general(calls, (recvbuf, recvcounts, rdispls, recvtypes))?)
-        })
+    ) on comm |calls| {
+        let send = (sendbuf, sendcounts, sdispls, sendtypes);
+        let send = when(!sendbuf.is_in_place(), || general(calls, send))?;
+        calls.alltoall(send, general(calls, (recvbuf, recvcounts, rdispls, recvtypes))?)
     }
 
     /// Section 6.9.1.
-    MPI_Reduce / MPI_Reduce_c (
-        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, root: c_int, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let root = calls.root(root)?;
-            let operands = when(root.is_root() || root.is_part(), || {
-                operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))
-            })?;
-            calls.reduce(root, operands)
-        })
+    MPI_Reduce / MPI_Reduce_c,
+    MPI_Ireduce / MPI_Ireduce_c,
+    MPI_Reduce_init / MPI_Reduce_init_c (
+        sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, root: c_int,
+        comm: MPI_Comm
+    ) on comm |calls| {
+        let root = calls.root(root)?;
+        let operands = when(root.is_root() || root.is_part(), || {
+            operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))
+        })?;
+        calls.reduce(root, operands)
     }
 
     /// Section 6.9.6.
-    MPI_Allreduce / MPI_Allreduce_c (
+    MPI_Allreduce / MPI_Allreduce_c,
+    MPI_Iallreduce / MPI_Iallreduce_c,
+    MPI_Allreduce_init / MPI_Allreduce_init_c (
         sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            calls.allreduce(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
-        })
+    ) on comm |calls| {
+        calls.allreduce(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
     }
 
     /// Section 6.10.1.
-    MPI_Reduce_scatter_block / MPI_Reduce_scatter_block_c (
+    MPI_Reduce_scatter_block / MPI_Reduce_scatter_block_c,
+    MPI_Ireduce_scatter_block / MPI_Ireduce_scatter_block_c,
+    MPI_Reduce_scatter_block_init / MPI_Reduce_scatter_block_init_c (
         sendbuf: Memory, recvbuf: Memory, recvcount: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let operands = operands(calls, (sendbuf, recvbuf), i64::from(recvcount), (datatype, op))?;
-            calls.reduce_scatter_block(operands)
-        })
+    ) on comm |calls| {
+        let operands = operands(calls, (sendbuf, recvbuf), i64::from(recvcount), (datatype, op))?;
+        calls.reduce_scatter_block(operands)
     }
 
     /// Section 6.10.2.
-    MPI_Reduce_scatter / MPI_Reduce_scatter_c (
+    MPI_Reduce_scatter / MPI_Reduce_scatter_c,
+    MPI_Ireduce_scatter / MPI_Ireduce_scatter_c,
+    MPI_Reduce_scatter_init / MPI_Reduce_scatter_init_c (
         sendbuf: Memory, recvbuf: Memory, recvcounts: In<Int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            let operands = operands(calls, (sendbuf, recvbuf), 0, (datatype, op))?;
-            calls.reduce_scatter(operands, &recvcounts.wide(calls.local_size() as usize)?)
-        })
+    ) on comm |calls| {
+        let operands = operands(calls, (sendbuf, recvbuf), 0, (datatype, op))?;
+        calls.reduce_scatter(operands, &recvcounts.wide(calls.local_size() as usize)?)
     }
 
     /// Section 6.11.1.
-    MPI_Scan / MPI_Scan_c (
+    MPI_Scan / MPI_Scan_c,
+    MPI_Iscan / MPI_Iscan_c,
+    MPI_Scan_init / MPI_Scan_init_c (
         sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            calls.scan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
-        })
+    ) on comm |calls| {
+        calls.scan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
     }
 
     /// Section 6.11.2.
-    MPI_Exscan / MPI_Exscan_c (
+    MPI_Exscan / MPI_Exscan_c,
+    MPI_Iexscan / MPI_Iexscan_c,
+    MPI_Exscan_init / MPI_Exscan_init_c (
         sendbuf: Memory, recvbuf: Memory, count: Int, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
-    ) on comm {
-        collective(comm, |calls| {
-            calls.exscan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
-        })
+    ) on comm |calls| {
+        calls.exscan(operands(calls, (sendbuf, recvbuf), i64::from(count), (datatype, op))?)
     }
 }

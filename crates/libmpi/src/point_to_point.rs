@@ -224,18 +224,9 @@ mpi! {
     /// Section 3.8.1.
     MPI_Iprobe (source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>, status: StatusOut) on comm {
         let key = parse::communicator(comm)?;
-        let found = instance().with(|state| {
-            if let Some(found) = state.look_for_message(key, source, tag)? {
-                return Ok(Some(found));
-            }
-            state.progress()?;
-            state.look_for_message(key, source, tag)
-        })?;
+        let found = instance().look_twice(|state| state.look_for_message(key, source, tag))?;
         flag.set(c_int::from(found.is_some()))?;
-        match found {
-            Some(found) => status.set(&found),
-            None => instance().pause(),
-        }
+        found.iter().for_each(|found| status.set(found));
         Ok(())
     }
 
@@ -253,18 +244,9 @@ mpi! {
         source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>, message: Out<MPI_Message>, status: StatusOut
     ) on comm {
         let key = parse::communicator(comm)?;
-        let found = instance().with(|state| {
-            if let Some(found) = state.take_message(key, source, tag)? {
-                return Ok(Some(found));
-            }
-            state.progress()?;
-            state.take_message(key, source, tag)
-        })?;
+        let found = instance().look_twice(|state| state.take_message(key, source, tag))?;
         flag.set(c_int::from(found.is_some()))?;
-        let Some((taken, found)) = found else {
-            instance().pause();
-            return Ok(());
-        };
+        let Some((taken, found)) = found else { return Ok(()) };
         status.set(&found);
         message.set(message_handle(taken))
     }
@@ -466,14 +448,8 @@ mpi! {
             status.set_empty();
             return flag.set(1);
         };
-        let found = instance().with(|state| {
-            state.progress()?;
-            state.peek_status(key)
-        })?;
-        match found {
-            Some(found) => status.set(&found),
-            None => instance().pause(),
-        }
+        let found = instance().look_twice(|state| state.peek_status(key))?;
+        found.iter().for_each(|found| status.set(found));
         flag.set(c_int::from(found.is_some()))
     }
 
@@ -541,28 +517,28 @@ mpi! {
 
     /// Section 3.9.
     MPI_Start (request: Out<MPI_Request>) {
-        start(request.get()?)
+        start([request.get()?])
     }
 
     /// Section 3.9.
     MPI_Startall (count: c_int, array_of_requests: Out<MPI_Request>) {
         let handles = array_of_requests.get_all(parse::length(count.into(), "the number of requests")?)?;
-        handles.into_iter().try_for_each(start)
+        start(handles)
     }
 }
 
-fn start(handle: MPI_Request) -> Result<()> {
-    match parse::request(handle)? {
-        Some(key) => instance().with(|state| state.start(key)),
-        None => Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL")),
-    }
+fn start(handles: impl IntoIterator<Item = MPI_Request>) -> Result<()> {
+    let null = || Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    let key = |handle| parse::request(handle)?.ok_or_else(null);
+    let keys: Result<Vec<Key>> = handles.into_iter().map(key).collect();
+    instance().start(keys?)
 }
 
 /// How many requests of an array are active, and the statuses of those that are complete, which stay as they are.
 fn peek(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, Status)>)> {
     let handles = handles.all(parse::length(count.into(), "the number of requests")?)?;
+    instance().make_progress()?;
     instance().with(|state| {
-        state.progress()?;
         let (mut active, mut complete) = (0, Vec::new());
         for (at, handle) in handles.into_iter().enumerate() {
             let Some(key) = parse::request(handle)? else { continue };

@@ -64,72 +64,6 @@ unsupported! {
 
     /// Collective Communication (chapter 6).
     collectives {
-        MPI_Allgather_init
-        MPI_Allgather_init_c
-        MPI_Allgatherv_init
-        MPI_Allgatherv_init_c
-        MPI_Allreduce_init
-        MPI_Allreduce_init_c
-        MPI_Alltoall_init
-        MPI_Alltoall_init_c
-        MPI_Alltoallv_init
-        MPI_Alltoallv_init_c
-        MPI_Alltoallw_init
-        MPI_Alltoallw_init_c
-        MPI_Barrier_init
-        MPI_Bcast_init
-        MPI_Bcast_init_c
-        MPI_Exscan_init
-        MPI_Exscan_init_c
-        MPI_Gather_init
-        MPI_Gather_init_c
-        MPI_Gatherv_init
-        MPI_Gatherv_init_c
-        MPI_Iallgather
-        MPI_Iallgather_c
-        MPI_Iallgatherv
-        MPI_Iallgatherv_c
-        MPI_Iallreduce
-        MPI_Iallreduce_c
-        MPI_Ialltoall
-        MPI_Ialltoall_c
-        MPI_Ialltoallv
-        MPI_Ialltoallv_c
-        MPI_Ialltoallw
-        MPI_Ialltoallw_c
-        MPI_Ibarrier
-        MPI_Ibcast
-        MPI_Ibcast_c
-        MPI_Iexscan
-        MPI_Iexscan_c
-        MPI_Igather
-        MPI_Igather_c
-        MPI_Igatherv
-        MPI_Igatherv_c
-        MPI_Ireduce
-        MPI_Ireduce_c
-        MPI_Ireduce_scatter
-        MPI_Ireduce_scatter_block
-        MPI_Ireduce_scatter_block_c
-        MPI_Ireduce_scatter_c
-        MPI_Iscan
-        MPI_Iscan_c
-        MPI_Iscatter
-        MPI_Iscatter_c
-        MPI_Iscatterv
-        MPI_Iscatterv_c
-        MPI_Reduce_init
-        MPI_Reduce_init_c
-        MPI_Reduce_scatter_block_init
-        MPI_Reduce_scatter_block_init_c
-        MPI_Reduce_scatter_init
-        MPI_Reduce_scatter_init_c
-        MPI_Scan_init
-        MPI_Scan_init_c
-        MPI_Scatter_init
-        MPI_Scatter_init_c
-        MPI_Scatterv_init
-        MPI_Scatterv_init_c
     }
 
     /// Groups, Contexts, Communicators, and Caching (chapter 7).
@@ -146,26 +80,6 @@ unsupported! {
 
     /// Virtual Topologies for MPI Processes (chapter 8).
     topologies {
-        MPI_Ineighbor_allgather
-        MPI_Ineighbor_allgather_c
-        MPI_Ineighbor_allgatherv
-        MPI_Ineighbor_allgatherv_c
-        MPI_Ineighbor_alltoall
-        MPI_Ineighbor_alltoall_c
-        MPI_Ineighbor_alltoallv
-        MPI_Ineighbor_alltoallv_c
-        MPI_Ineighbor_alltoallw
-        MPI_Ineighbor_alltoallw_c
-        MPI_Neighbor_allgather_init
-        MPI_Neighbor_allgather_init_c
-        MPI_Neighbor_allgatherv_init
-        MPI_Neighbor_allgatherv_init_c
-        MPI_Neighbor_alltoall_init
-        MPI_Neighbor_alltoall_init_c
-        MPI_Neighbor_alltoallv_init
-        MPI_Neighbor_alltoallv_init_c
-        MPI_Neighbor_alltoallw_init
-        MPI_Neighbor_alltoallw_init_c
     }
 
     /// MPI Environmental Management (chapter 9).

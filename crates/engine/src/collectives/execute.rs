@@ -53,11 +53,13 @@ pub enum Types {
     None,
 }
 
+/// The scratch memory of a schedule: of each buffer the address of element 0, and the memory itself.
+pub(super) type ScratchMemory = Vec<(UserMemory, OwnedMemory)>;
+
 /// A call with its scratch memory.
-struct Running<'a> {
-    call: &'a Call,
-    /// Address of element 0, and the memory itself.
-    scratch: Vec<(UserMemory, OwnedMemory)>,
+pub(super) struct Running<'a> {
+    pub call: &'a Call,
+    pub scratch: &'a [(UserMemory, OwnedMemory)],
 }
 
 impl Call {
@@ -77,14 +79,15 @@ impl Call {
     }
 }
 
-impl<'a> Running<'a> {
-    fn new(call: &'a Call, schedule: &Schedule) -> Self {
+impl Call {
+    /// Memory for the scratch buffers of `schedule`.
+    pub(super) fn scratch_of(&self, schedule: &Schedule) -> ScratchMemory {
         let place = |scratch: &Scratch| match *scratch {
             Scratch::Bytes(bytes) => {
                 let mut memory = OwnedMemory::new(bytes as usize);
                 (UserMemory::of(&mut memory), memory)
             }
-            Scratch::Elements { count, datatype } => match call.datatype(datatype) {
+            Scratch::Elements { count, datatype } => match self.datatype(datatype) {
                 None => {
                     let mut memory = OwnedMemory::new(count as usize);
                     (UserMemory::of(&mut memory), memory)
@@ -98,9 +101,11 @@ impl<'a> Running<'a> {
                 }
             },
         };
-        Self { call, scratch: schedule.scratch().iter().map(place).collect() }
+        schedule.scratch().iter().map(place).collect()
     }
+}
 
+impl Running<'_> {
     fn place(&self, span: &Span) -> UserMemory {
         let base = match span.buffer {
             Where::Send => self.call.send.memory,
@@ -140,6 +145,33 @@ impl<'a> Running<'a> {
         let datatype =
             self.call.datatype(into.datatype).unwrap_or_else(|| unreachable!("reductions have a datatype"));
         operation.apply(datatype, *handle, self.place(from), self.place(into), into.count)
+    }
+
+    /// Does the local steps of a round in order.
+    pub(super) fn compute(&self, steps: &[Step]) -> Result<()> {
+        for step in steps {
+            match step {
+                Step::Copy { from, into } => self.copy(from, into)?,
+                Step::Reduce { from, into } => self.reduce(from, into)?,
+                Step::Send { .. } | Step::Receive { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the communication of a round; what is not complete at once is added to `under_way`.
+    pub(super) fn post(
+        &self,
+        state: &mut State,
+        steps: &[Step],
+        tag: i32,
+        under_way: &mut Vec<Key>,
+    ) -> Result<()> {
+        let mut steps = steps;
+        while !steps.is_empty() {
+            steps = self.start_first(state, steps, tag, under_way)?;
+        }
+        Ok(())
     }
 
     /// Starts the first steps: a send of the same span to several peers as one, where the transport can; else one step.
@@ -238,19 +270,14 @@ impl Instance {
     }
 
     fn run_numbered(&self, call: &Call, schedule: &Schedule, tag: i32) -> Result<()> {
-        let running = Running::new(call, schedule);
+        let scratch = call.scratch_of(schedule);
+        let running = Running { call, scratch: &scratch };
         let mut under_way = Vec::new();
         for round in schedule.rounds() {
             if !round.communication.is_empty() {
                 self.communicate(&running, round.communication, tag, &mut under_way)?;
             }
-            for step in round.local {
-                match step {
-                    Step::Copy { from, into } => running.copy(from, into)?,
-                    Step::Reduce { from, into } => running.reduce(from, into)?,
-                    Step::Send { .. } | Step::Receive { .. } => {}
-                }
-            }
+            running.compute(round.local)?;
         }
         Ok(())
     }
@@ -263,10 +290,7 @@ impl Instance {
         under_way: &mut Vec<Key>,
     ) -> Result<()> {
         let mut state = self.lock();
-        let mut steps = steps;
-        while !steps.is_empty() {
-            steps = running.start_first(&mut state, steps, tag, under_way)?;
-        }
+        running.post(&mut state, steps, tag, under_way)?;
         let mut failed = None;
         self.wait_until(state, |state| {
             while let Some(&key) = under_way.last() {

@@ -27,10 +27,12 @@ pub mod scatter;
 pub mod schedule;
 pub mod select;
 pub mod tree;
+mod under_way;
 
 pub use calls::{Calls, Planned, Rooted};
 pub use data::{Data, Many, Operands};
 pub use execute::{Call, Side, Types};
+pub(crate) use under_way::UnderWay;
 
 #[cfg(test)]
 mod tests;

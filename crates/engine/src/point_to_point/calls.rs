@@ -213,6 +213,7 @@ impl State {
                 self.pattern(message.communicator, message.peer, message.tag)?;
                 message.communicator
             }
+            Template::Collective(planned) => planned.call.communicator,
         };
         Ok(self.insert_request(
             communicator,
@@ -220,11 +221,8 @@ impl State {
         ))
     }
 
-    /// Starts a persistent request (`MPI_Start`).
-    ///
-    /// # Errors
-    /// When it is not persistent, or is active; or what starting the operation finds wrong.
-    pub fn start(&mut self, key: Key) -> Result<()> {
+    /// Starts a persistent request.
+    fn start(&mut self, key: Key) -> Result<()> {
         let template = match &self.requests.get(key)?.work {
             Work::Persistent(persistent) => match persistent.active {
                 Active::No => persistent.template.clone(),
@@ -238,6 +236,7 @@ impl State {
                 None => Active::Ended(Completion::good(Status::EMPTY)),
             },
             Template::Receive(message) => Active::Under(self.irecv(message)?),
+            Template::Collective(planned) => Active::Under(self.start_collective(planned)),
         };
         if let Work::Persistent(persistent) = &mut self.requests.get_mut(key)?.work {
             persistent.active = active;
@@ -247,6 +246,19 @@ impl State {
 }
 
 impl Instance {
+    /// Starts persistent requests in order (`MPI_Start`, `MPI_Startall`).
+    ///
+    /// # Errors
+    /// When one is not persistent, or is active; or what starting the operation finds wrong.
+    pub fn start(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
+        let mut state = self.lock();
+        let before = state.completions;
+        let started = keys.into_iter().try_for_each(|key| state.start(key));
+        state = self.advance(state);
+        self.wake_others(&state, before);
+        started
+    }
+
     /// Waits until a message is there that fits, and leaves it there (`MPI_Probe`).
     ///
     /// # Errors

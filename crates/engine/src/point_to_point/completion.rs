@@ -58,7 +58,7 @@ impl State {
     pub fn is_complete(&self, key: Key) -> Result<bool> {
         Ok(match &self.requests.get(key)?.work {
             Work::Done(_) => true,
-            Work::Send(_) | Work::Receive(_) => false,
+            Work::Send(_) | Work::Receive(_) | Work::Collective(_) => false,
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
             Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
             Work::Duplicate(pending) => {
@@ -99,7 +99,9 @@ impl State {
                 let receive = *receive;
                 self.peek_status(receive)?.unwrap_or(Status::EMPTY)
             }
-            Work::Send(_) | Work::Receive(_) | Work::Flush(_) | Work::Duplicate(_) => Status::EMPTY,
+            Work::Send(_) | Work::Receive(_) | Work::Flush(_) | Work::Duplicate(_) | Work::Collective(_) => {
+                Status::EMPTY
+            }
         }))
     }
 
@@ -206,17 +208,19 @@ impl State {
                 self.free_request(receive)?;
                 self.free_request(send)?;
             }
-            Work::Duplicate(_) => {
-                let detail =
-                    "the request of a nonblocking collective operation cannot be freed (section 6.12)";
-                return Err(Error::new(postrider_abi::MPI_ERR_REQUEST, detail));
-            }
+            Work::Duplicate(_) | Work::Collective(_) => return Err(not_freed()),
             Work::Persistent(persistent) => {
                 let active = std::mem::replace(&mut persistent.active, Active::No);
-                self.requests.remove(key)?;
                 if let Active::Under(inner) = active {
-                    self.free_request(inner)?;
+                    let freed = self.free_request(inner);
+                    if let (Err(error), Work::Persistent(persistent)) =
+                        (freed, &mut self.requests.get_mut(key)?.work)
+                    {
+                        persistent.active = Active::Under(inner);
+                        return Err(error);
+                    }
                 }
+                self.requests.remove(key)?;
             }
         }
         Ok(())
@@ -271,19 +275,40 @@ impl Instance {
     /// # Errors
     /// When a key names no request, or progress fails.
     pub fn test(&self, keys: &[Option<Key>], want: Want) -> Result<Found> {
-        let found = self.with(|state| {
+        let found = self.look_twice(|state| {
             let found = state.look(keys, want)?;
-            if !matches!(found, Found::NotYet) {
-                return Ok(found);
-            }
-            state.progress()?;
-            state.look(keys, want)
+            Ok((!matches!(found, Found::NotYet)).then_some(found))
         })?;
-        if matches!(found, Found::NotYet) {
+        Ok(found.unwrap_or(Found::NotYet))
+    }
+
+    /// Looks for something, and if it is not there makes progress and looks once more (`MPI_Test`, `MPI_Iprobe` and the like).
+    ///
+    /// # Errors
+    /// Those of `look`, and when progress fails.
+    #[inline]
+    pub fn look_twice<T>(&self, mut look: impl FnMut(&mut State) -> Result<Option<T>>) -> Result<Option<T>> {
+        let mut state = self.lock();
+        let before = state.completions;
+        let mut found = look(&mut state)?;
+        if found.is_none() {
+            state = self.progress(state)?;
+            found = look(&mut state)?;
+        }
+        self.wake_others(&state, before);
+        drop(state);
+        if found.is_none() {
             self.pause();
         }
         Ok(found)
     }
+}
+
+/// The error for freeing the request of a collective operation that is under way.
+#[cold]
+fn not_freed() -> Error {
+    let detail = "the request of a collective operation cannot be freed while it is under way (sections 6.12 and 6.13)";
+    Error::new(postrider_abi::MPI_ERR_REQUEST, detail)
 }
 
 /// The error for a call that needs an inactive persistent request.

@@ -10,7 +10,7 @@
 //! What the transport has no room for waits in the peer's outgoing queue, and everything after it too, so that the order
 //! of a pair is kept.
 
-use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
+use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST, MPI_ERR_TRUNCATE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::buffer::Buffer;
@@ -493,7 +493,11 @@ impl State {
     pub fn cancel(&mut self, key: Key) -> Result<()> {
         let cancelled = Completion::good(Status { cancelled: true, ..Status::EMPTY });
         match &self.requests.get(key)?.work {
-            Work::Done(_) | Work::Flush(_) | Work::Both { .. } | Work::Duplicate(_) => {}
+            Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
+            Work::Duplicate(_) | Work::Collective(_) => {
+                let detail = "collective operations cannot be cancelled (section 6.12)";
+                return Err(Error::new(MPI_ERR_REQUEST, detail));
+            }
             Work::Receive(receiving) => {
                 let context = receiving.context;
                 if self.matching.withdraw(context, key) {

@@ -1,9 +1,12 @@
 //! Requests: operations under way, and persistent ones (MPI 5.0, sections 3.7 and 3.9).
 
+use std::sync::Arc;
+
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
 use super::buffer::Buffer;
+use crate::collectives::{Planned, UnderWay};
 use crate::communicators::Pending;
 use crate::error::{Error, Result};
 use crate::objects::Key;
@@ -92,6 +95,8 @@ pub(crate) enum Work {
     Both { receive: Key, send: Key, memory: Option<OwnedMemory> },
     /// A duplicate of a communicator, which can be used when this completes (`MPI_Comm_idup`).
     Duplicate(Box<Pending>),
+    /// A collective operation; none while a thread lets it go on.
+    Collective(Option<Box<UnderWay>>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }
@@ -142,4 +147,6 @@ pub enum Template {
     Send(Message, super::Mode),
     /// `MPI_Recv_init`.
     Receive(Message),
+    /// `MPI_Barrier_init` and the like.
+    Collective(Arc<Planned>),
 }

@@ -121,7 +121,7 @@ impl Instance {
             return None;
         }
         let mut state = self.lock();
-        if !state.prepare_landing(short) {
+        if !state.collectives.is_empty() || !state.prepare_landing(short) {
             return None;
         }
         for _ in 0..self.looks() {

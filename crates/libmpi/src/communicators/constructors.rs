@@ -175,7 +175,9 @@ mpi! {
 
     /// Section 7.4.3: operations that are under way end as usual.
     MPI_Comm_free (comm: Out<MPI_Comm>) {
-        free(comm.get()?)?;
+        let handle = comm.get()?;
+        instance().finish_collectives(parse::communicator(handle)?)?;
+        free(handle)?;
         comm.set(MPI_COMM_NULL)
     }
 

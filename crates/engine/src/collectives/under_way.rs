@@ -1,0 +1,204 @@
+//! Collective operations that go on beside the program: nonblocking and persistent ones (MPI 5.0, sections 6.12 and 6.13).
+//!
+//! Such an operation is a request like any other. It goes on whenever a call of this process makes progress: when the messages of a round
+//! are complete, the round's local steps are done and the next round is posted. While that happens the operation is out of the table, since
+//! functions of the user run without the lock, and other threads leave it alone.
+//!
+//! A persistent operation uses its schedule and its number again each time it is started. Its messages stay apart, since those of a pair
+//! of processes do not overtake each other and both go through the same rounds.
+
+use std::sync::Arc;
+
+use postrider_os::gate::GateGuard;
+
+use super::calls::{Calls, Planned};
+use super::execute::{Call, Running, ScratchMemory};
+use super::schedule::Schedule;
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::point_to_point::request::{Template, Work};
+use crate::point_to_point::{Completion, Status};
+use crate::{Instance, State};
+
+/// A collective operation of this process that has been started.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    planned: Arc<Planned>,
+    scratch: ScratchMemory,
+    /// The round to post next. Until then the local steps of the one before are to be done.
+    next: usize,
+    /// The messages of the round before.
+    messages: Vec<Key>,
+    error: Option<Error>,
+}
+
+impl UnderWay {
+    fn new(planned: Arc<Planned>) -> Self {
+        let scratch = planned.call.scratch_of(&planned.schedule);
+        Self { planned, scratch, next: 0, messages: Vec::new(), error: None }
+    }
+
+    /// Whether the messages of the round are complete.
+    fn is_ready(&self, state: &State) -> Result<bool> {
+        for &message in &self.messages {
+            if !state.is_complete(message)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes the ends of the round's messages.
+    fn collect(&mut self, state: &mut State) {
+        for message in self.messages.drain(..) {
+            let ended = state.retrieve(0, message).map(|outcome| outcome.completion.error);
+            self.error = self.error.take().or(ended.unwrap_or_else(Some));
+        }
+    }
+
+    fn has_to_compute(&self) -> bool {
+        self.error.is_none() && self.next > 0 && !self.planned.schedule.round(self.next - 1).local.is_empty()
+    }
+
+    fn compute(&mut self) {
+        let running = Running { call: &self.planned.call, scratch: &self.scratch };
+        self.error = running.compute(self.planned.schedule.round(self.next - 1).local).err();
+    }
+
+    fn is_over(&self) -> bool {
+        self.error.is_some() || self.next == self.planned.schedule.round_count()
+    }
+
+    fn post(&mut self, state: &mut State) {
+        let running = Running { call: &self.planned.call, scratch: &self.scratch };
+        let steps = self.planned.schedule.round(self.next).communication;
+        self.error = running.post(state, steps, self.planned.number, &mut self.messages).err();
+        self.next += 1;
+    }
+}
+
+impl State {
+    /// Starts an operation; it does not go on before the next progress.
+    pub(crate) fn start_collective(&mut self, planned: Arc<Planned>) -> Key {
+        let communicator = planned.call.communicator;
+        let work = Work::Collective(Some(Box::new(UnderWay::new(planned))));
+        let key = self.insert_request(communicator, work);
+        self.collectives.push(key);
+        key
+    }
+
+    /// An operation that can go on.
+    fn ready_collective(&self) -> Option<Key> {
+        let is_ready = |key: &&Key| match self.requests.get(**key).map(|request| &request.work) {
+            // What is wrong with a message is found out when it is taken.
+            Ok(Work::Collective(Some(operation))) => operation.is_ready(self).unwrap_or(true),
+            _ => false,
+        };
+        self.collectives.iter().find(is_ready).copied()
+    }
+
+    /// Whether there is something to do for an operation before this thread sleeps.
+    pub(crate) fn has_ready_collective(&self) -> bool {
+        !self.collectives.is_empty() && self.ready_collective().is_some()
+    }
+
+    fn take_collective(&mut self, key: Key) -> Option<Box<UnderWay>> {
+        match &mut self.requests.get_mut(key).ok()?.work {
+            Work::Collective(operation) => operation.take(),
+            _ => None,
+        }
+    }
+
+    fn put_collective(&mut self, key: Key, operation: Box<UnderWay>) {
+        if let Ok(request) = self.requests.get_mut(key) {
+            request.work = Work::Collective(Some(operation));
+        }
+    }
+
+    fn end_collective(&mut self, key: Key, error: Option<Error>) {
+        self.collectives.retain(|other| *other != key);
+        self.finish(key, Completion { status: Status::EMPTY, error });
+    }
+}
+
+impl Instance {
+    /// Starts a nonblocking collective operation and returns its request (section 6.12).
+    ///
+    /// # Errors
+    /// Those of [`Instance::plan`].
+    pub fn start_collective(
+        &self,
+        communicator: Key,
+        prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+    ) -> Result<Key> {
+        let planned = Arc::new(self.plan(communicator, prepare)?);
+        let mut state = self.lock();
+        let key = state.start_collective(planned);
+        drop(self.advance(state));
+        Ok(key)
+    }
+
+    /// Makes the persistent request of a collective operation (section 6.13).
+    ///
+    /// # Errors
+    /// Those of [`Instance::plan`].
+    pub fn persistent_collective(
+        &self,
+        communicator: Key,
+        prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+    ) -> Result<Key> {
+        let planned = Arc::new(self.plan(communicator, prepare)?);
+        self.with(|state| state.persistent(Template::Collective(planned)))
+    }
+
+    /// Makes progress, that of collective operations too.
+    ///
+    /// # Errors
+    /// When the transport fails.
+    #[inline]
+    pub(crate) fn progress<'a>(&'a self, mut state: GateGuard<'a, State>) -> Result<GateGuard<'a, State>> {
+        state.progress()?;
+        Ok(if state.collectives.is_empty() { state } else { self.advance(state) })
+    }
+
+    /// Lets all collective operations go on that can.
+    #[cold]
+    pub(crate) fn advance<'a>(&'a self, mut state: GateGuard<'a, State>) -> GateGuard<'a, State> {
+        while let Some(key) = state.ready_collective() {
+            let Some(mut operation) = state.take_collective(key) else { break };
+            loop {
+                operation.collect(&mut state);
+                if operation.has_to_compute() {
+                    drop(state);
+                    operation.compute();
+                    state = self.lock();
+                }
+                if operation.is_over() {
+                    let before = state.completions;
+                    state.end_collective(key, operation.error.take());
+                    self.wake_others(&state, before);
+                    break;
+                }
+                operation.post(&mut state);
+                if !operation.is_ready(&state).unwrap_or(true) {
+                    state.put_collective(key, operation);
+                    break;
+                }
+            }
+        }
+        state
+    }
+
+    /// Waits until no collective operation of a communicator is under way in this process: it is about to be freed.
+    ///
+    /// # Errors
+    /// When waiting fails.
+    pub fn finish_collectives(&self, communicator: Key) -> Result<()> {
+        self.wait_until(self.lock(), |state| {
+            let belongs = |key: &Key| {
+                state.requests.get(*key).is_ok_and(|request| request.communicator == communicator)
+            };
+            (!state.collectives.iter().any(belongs)).then_some(Ok(()))
+        })
+    }
+}
