@@ -14,6 +14,7 @@ demo: build
 
 # Everything that can be checked, on this machine.
 test: setup
+	@scripts/setup slurm
 	@cargo xtask verify
 
 # A usable installation in build/.

@@ -32,7 +32,15 @@ pub enum Part {
 }
 
 /// What continuous integration runs.
-pub const DEFAULT: &[Part] = &[Part::Headline, Part::Hosts, Part::Programs, Part::Mpi4py, Part::Anomalies];
+pub const DEFAULT: &[Part] = &[
+    Part::Headline,
+    Part::Hosts,
+    Part::Programs,
+    Part::Mpi4py,
+    Part::Anomalies,
+    Part::Rootless,
+    Part::Slurm,
+];
 
 impl Part {
     /// Its name in reports.
