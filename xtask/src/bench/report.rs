@@ -45,9 +45,13 @@ pub fn write(root: &Path, make: impl FnOnce(&str, &str) -> String) -> Result<()>
 
 /// The page without that part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    let mut page = format!("# Benchmarks\n\n{METHOD}");
+    part(format!("# Benchmarks\n\n{METHOD}"), run, targets::targets(run), directory, root)
+}
+
+/// One of the two parts, which begins with `page`: its session, targets, pictures and tables.
+pub fn part(mut page: String, run: &Run, targets: Vec<Target>, directory: &Path, root: &Path) -> String {
     write_session(&mut page, run);
-    write_targets(&mut page, targets::targets(run));
+    write_targets(&mut page, targets);
     write_failures(&mut page, run);
     write_pictures(&mut page, directory, root);
     page.push_str("\n## Tables\n");
@@ -60,7 +64,7 @@ pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
 // Writing to a String cannot fail, so the results of write! are dropped on this page.
 
 /// When and where it was measured.
-pub fn write_session(page: &mut String, run: &Run) {
+fn write_session(page: &mut String, run: &Run) {
     let machine = &run.machine;
     let kind = if run.quick { "quick session" } else { "full session" };
     let _ = writeln!(page, "\n## Session\n");
@@ -85,7 +89,7 @@ pub fn write_session(page: &mut String, run: &Run) {
 }
 
 /// The targets with what was found.
-pub fn write_targets(page: &mut String, targets: Vec<Target>) {
+fn write_targets(page: &mut String, targets: Vec<Target>) {
     let reached = targets.iter().filter(|target| target.is_reached() == Some(true)).count();
     let _ = writeln!(page, "\n## Targets\n\n{reached} of {} are reached.\n", targets.len());
     let _ = writeln!(page, "| target | found | result |\n|---|---|---|");
@@ -95,7 +99,7 @@ pub fn write_targets(page: &mut String, targets: Vec<Target>) {
 }
 
 /// What could not be measured, and why.
-pub fn write_failures(page: &mut String, run: &Run) {
+fn write_failures(page: &mut String, run: &Run) {
     if run.failures.is_empty() {
         return;
     }
@@ -108,7 +112,7 @@ pub fn write_failures(page: &mut String, run: &Run) {
 }
 
 /// The pictures in `directory`.
-pub fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
+fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
     let mut names: Vec<String> = std::fs::read_dir(directory)
         .into_iter()
         .flatten()
@@ -126,7 +130,7 @@ pub fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
 }
 
 /// One table.
-pub fn write_table(page: &mut String, table: &Table) {
+fn write_table(page: &mut String, table: &Table) {
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
     let _ = writeln!(page, "\n### {}\n\n{}", table.title, line(&table.header));
     let _ = writeln!(page, "|{}", "---:|".repeat(table.header.len()));

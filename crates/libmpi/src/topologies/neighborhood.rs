@@ -1,6 +1,5 @@
 //! Neighbourhood collectives (MPI 5.0, section 8.6): the blocking, the nonblocking and the persistent forms.
-//! Arrays have an element for each neighbour, in the
-//! order of the topology.
+//! Arrays have an element for each neighbour, in the order of the topology.
 
 use postrider_abi::*;
 use postrider_engine::collectives::Many;

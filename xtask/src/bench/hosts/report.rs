@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use super::super::record::Run;
-use super::super::report::{
-    BETWEEN, write_failures, write_pictures, write_session, write_table, write_targets,
-};
-use super::super::table;
+use super::super::report::{BETWEEN, part};
 use super::targets;
 
 const METHOD: &str = "\
@@ -43,14 +40,5 @@ no wire. The ways of messages:
 
 /// The part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    let mut page = format!("{BETWEEN}\n{METHOD}");
-    write_session(&mut page, run);
-    write_targets(&mut page, targets::targets(run));
-    write_failures(&mut page, run);
-    write_pictures(&mut page, directory, root);
-    page.push_str("\n## Tables\n");
-    for table in table::tables(run) {
-        write_table(&mut page, &table);
-    }
-    page
+    part(format!("{BETWEEN}\n{METHOD}"), run, targets::targets(run), directory, root)
 }
