@@ -61,7 +61,7 @@ impl Part {
         match self {
             Self::Headline => headline::plan(arguments).map(|plan| vec![plan]),
             Self::Hosts => Ok(vec![basics::plan(arguments)]),
-            Self::Programs => programs::plan(arguments).map(|plan| vec![plan]),
+            Self::Programs => programs::plans(arguments),
             Self::Mpi4py => mpi4py::plan(arguments).map(|plan| vec![plan]),
             Self::Anomalies => anomalies::plans(arguments),
             Self::Rootless => rootless::plan(arguments).map(|plan| vec![plan]),

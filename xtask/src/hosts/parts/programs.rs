@@ -29,11 +29,16 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
-/// The bed and the cases.
-pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
+/// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks.
+const THROUGH_A_CACHE: &[&str] = &["bcast", "random_traffic", "send_modes"];
+/// What that directory is like, as options of postrider-slowfs.
+const CACHE: &str = "--cache-ms 1000 --no-locks";
+
+/// The beds, each with its cases.
+pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let found = programs::find(None, None)?;
     let folder = workspace::target()?.join("tests");
-    let mut cases = Vec::new();
+    let (mut cases, mut through_a_cache) = (Vec::new(), Vec::new());
     for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
         for build in program.builds(&folder) {
             if build.large_count && !arguments.all {
@@ -42,6 +47,10 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
             let name = build.name.as_str();
             for &way in &arguments.ways {
+                if way == Way::Central && THROUGH_A_CACHE.contains(&name) {
+                    let several = case(arguments, &build, way, &hosts(SEVERAL), SEVERAL);
+                    through_a_cache.push(several);
+                }
                 let mut ranks = arguments.ranks.clone();
                 if arguments.all || way != Way::FileScp && WITH_SEVERAL_ON_A_HOST.contains(&name) {
                     ranks.push(SEVERAL);
@@ -58,7 +67,8 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
             }
         }
     }
-    Ok((Options::default(), cases))
+    let caching = Options { slow: Some(CACHE.to_owned()), ..Options::default() };
+    Ok(vec![(Options::default(), cases), (caching, through_a_cache)])
 }
 
 fn case(arguments: &Arguments, build: &Build, way: Way, hosts: &str, ranks: usize) -> Case {
