@@ -1,6 +1,6 @@
 //! `cargo xtask check`: everything about the code that can be judged without running a test.
 
-use crate::{exports, link, tidy, workspace};
+use crate::{exports, functions, link, tidy, workspace};
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
 
@@ -22,6 +22,7 @@ const CHECKS: &[Check] = &[
     ("formatting", || workspace::run(workspace::cargo().args(["fmt", "--all", "--", "--check"]))),
     ("header", header),
     ("exported names", exported_names),
+    ("list of functions", functions::check),
     ("lints", lints),
 ];
 

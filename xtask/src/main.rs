@@ -7,6 +7,7 @@ mod check;
 mod demo;
 mod environment;
 mod exports;
+mod functions;
 mod hosts;
 mod install;
 mod link;
@@ -33,6 +34,7 @@ enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Functions(functions::Arguments),
     Hosts(hosts::Arguments),
     Install(install::Arguments),
     Mpi4py(mpi4py::Arguments),
@@ -47,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Functions(arguments) => functions::run(&arguments),
         Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),

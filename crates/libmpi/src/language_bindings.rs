@@ -31,6 +31,7 @@ macro_rules! conversions {
     };
 }
 
+// Section 20.4.
 conversions! {
     MPI_Comm MPI_Comm_toint MPI_Comm_fromint
     MPI_Datatype MPI_Type_toint MPI_Type_fromint

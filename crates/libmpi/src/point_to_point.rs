@@ -101,6 +101,7 @@ macro_rules! send_mode {
     };
 }
 
+// Sections 3.4, 3.7.2 and 3.9.
 send_mode! { Mode::Standard; MPI_Send MPI_Send_c MPI_Isend MPI_Isend_c MPI_Send_init MPI_Send_init_c }
 send_mode! { Mode::Ready; MPI_Rsend MPI_Rsend_c MPI_Irsend MPI_Irsend_c MPI_Rsend_init MPI_Rsend_init_c }
 send_mode! { Mode::Synchronous; MPI_Ssend MPI_Ssend_c MPI_Issend MPI_Issend_c MPI_Ssend_init MPI_Ssend_init_c }

@@ -10,7 +10,7 @@
 
 pub mod job;
 mod leftovers;
-mod names;
+pub mod names;
 pub mod programs;
 pub mod report;
 

@@ -8,7 +8,7 @@ use super::job::Outcome;
 use super::programs;
 use crate::workspace;
 use anyhow::{Context, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The functions that no test calls are a failure.
@@ -21,22 +21,37 @@ pub fn check() -> Outcome {
 }
 
 fn uncalled() -> Result<Vec<String>> {
-    let mut called = BTreeSet::new();
-    for source in programs::sources(&programs::folder())? {
-        called.extend(identifiers(&read(&source)?));
-    }
-    for line in read(&programs::folder().join("large_count.h"))?.lines() {
-        if let ["#define", partner, twin] = line.split_whitespace().collect::<Vec<_>>()[..]
-            && called.contains(partner)
-        {
-            called.insert(twin.to_owned());
+    let called = callers()?;
+    let unsupported = unsupported()?;
+    let there = |name: &String| !unsupported.contains(name) && !name.starts_with("MPI_T_");
+    let uncalled = |name: &String| !called.contains_key(name);
+    Ok(workspace::function_names()?.into_iter().filter(there).filter(uncalled).collect())
+}
+
+/// The functions that are not there yet.
+pub fn unsupported() -> Result<BTreeSet<String>> {
+    Ok(identifiers(&read(&workspace::root().join("crates/libmpi/src/unsupported.rs"))?))
+}
+
+/// For each function the programs that call it, as `chapter/program`.
+pub fn callers() -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let folder = programs::folder();
+    let mut callers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // The header of all programs begins and ends them.
+    for source in programs::sources(&folder)?.into_iter().chain([folder.join("check.h")]) {
+        let program = source.strip_prefix(&folder)?.with_extension("").display().to_string();
+        for name in identifiers(&read(&source)?) {
+            callers.entry(name).or_default().insert(program.clone());
         }
     }
-    // The header of all programs begins and ends them.
-    called.extend(identifiers(&read(&programs::folder().join("check.h"))?));
-    let unsupported = identifiers(&read(&workspace::root().join("crates/libmpi/src/unsupported.rs"))?);
-    let there = |name: &String| !unsupported.contains(name) && !name.starts_with("MPI_T_");
-    Ok(workspace::function_names()?.into_iter().filter(there).filter(|name| !called.contains(name)).collect())
+    for line in read(&folder.join("large_count.h"))?.lines() {
+        if let ["#define", partner, twin] = line.split_whitespace().collect::<Vec<_>>()[..]
+            && let Some(programs) = callers.get(partner).cloned()
+        {
+            callers.entry(twin.to_owned()).or_default().extend(programs);
+        }
+    }
+    Ok(callers)
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -44,7 +59,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// The identifiers in a text that begin with `MPI_`.
-fn identifiers(text: &str) -> BTreeSet<String> {
+pub fn identifiers(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     words.filter(|word| word.starts_with("MPI_")).map(str::to_owned).collect()
 }
