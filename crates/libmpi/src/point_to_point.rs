@@ -7,31 +7,24 @@ use postrider_engine::State;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{
-    BufferOwner, Found, Mode, NullMessage, Outcome, Status, Template, Want,
+    BufferOwner, Exchanged, Found, Mode, NullMessage, Outcome, Status, Template, Want,
 };
 
 use crate::instance;
 use crate::parse::{self, In, Memory, Out, StatusOut};
 
+/// Buffer, count and datatype.
+type Data = (Memory, i64, MPI_Datatype);
+
 /// Sends at once if nothing about the message or the moment is unusual; else nothing has happened.
 #[inline]
-fn sent_the_short_way(
-    data: (Memory, i64, MPI_Datatype),
-    (dest, tag, comm): (c_int, c_int, MPI_Comm),
-    mode: Mode,
-) -> bool {
+fn sent_the_short_way(data: Data, (dest, tag, comm): (c_int, c_int, MPI_Comm), mode: Mode) -> bool {
     matches!(mode, Mode::Standard | Mode::Ready)
         && parse::short(data, dest, tag, comm).is_some_and(|short| instance().send_short(&short))
 }
 
 #[inline]
-fn send(
-    data: (Memory, i64, MPI_Datatype),
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    mode: Mode,
-) -> Result<()> {
+fn send(data: Data, dest: c_int, tag: c_int, comm: MPI_Comm, mode: Mode) -> Result<()> {
     if sent_the_short_way(data, (dest, tag, comm), mode) {
         return Ok(());
     }
@@ -44,8 +37,18 @@ fn send(
         .map(drop)
 }
 
+/// The general way of a blocking receive.
+fn receive(data: Data, (source, tag, comm): (c_int, c_int, MPI_Comm), status: StatusOut) -> Result<()> {
+    let completion = instance().blocking(|state| {
+        let message = parse::message(state, data, source, tag, comm)?;
+        state.irecv(message).map(Some)
+    })?;
+    status.set(&completion.status);
+    completion.into_result().map(drop)
+}
+
 fn isend(
-    data: (Memory, i64, MPI_Datatype),
+    data: Data,
     (dest, tag, comm): (c_int, c_int, MPI_Comm),
     mode: Mode,
     request: Out<MPI_Request>,
@@ -61,7 +64,7 @@ fn isend(
 }
 
 fn persistent_send(
-    data: (Memory, i64, MPI_Datatype),
+    data: Data,
     (dest, tag, comm): (c_int, c_int, MPI_Comm),
     mode: Mode,
     request: Out<MPI_Request>,
@@ -119,12 +122,7 @@ mpi! {
             status.set(&received);
             return Ok(());
         }
-        let completion = instance().blocking(|state| {
-            let message = parse::message(state, data, source, tag, comm)?;
-            state.irecv(message).map(Some)
-        })?;
-        status.set(&completion.status);
-        completion.into_result().map(drop)
+        receive(data, (source, tag, comm), status)
     }
 
     /// Section 3.7.2.
@@ -152,9 +150,6 @@ mpi! {
     }
 }
 
-/// The two halves of `MPI_Sendrecv`'s data.
-type Data = (Memory, i64, MPI_Datatype);
-
 mpi! {
     /// Section 3.10.
     MPI_Sendrecv / MPI_Sendrecv_c (
@@ -164,6 +159,18 @@ mpi! {
     ) on comm {
         let (out, into): (Data, Data) =
             ((sendbuf, i64::from(sendcount), sendtype), (recvbuf, i64::from(recvcount), recvtype));
+        if let Some(send) = parse::short(out, dest, sendtag, comm)
+            && let Some(short) = parse::short(into, source, recvtag, comm)
+        {
+            match instance().exchange_short(&send, &short) {
+                Exchanged::Both(received) => {
+                    status.set(&received);
+                    return Ok(());
+                }
+                Exchanged::Sent => return receive(into, (source, recvtag, comm), status),
+                Exchanged::Nothing => {}
+            }
+        }
         let completion = instance().sendrecv(|state| {
             let send = parse::message(state, out, dest, sendtag, comm)?;
             Ok((send, parse::message(state, into, source, recvtag, comm)?))

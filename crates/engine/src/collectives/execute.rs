@@ -217,14 +217,40 @@ impl Running<'_> {
                 state.post_send(route, tag, &self.buffer(from), false)
             }
             Step::Receive { peer, into } => {
-                let (rank, local) = rank_of(*peer);
-                let context = found.context_of(Space::Collective, local);
-                let pattern = Pattern { source: Some(rank), tag: Some(tag) };
+                let (context, pattern) = source(found, *peer, tag);
                 state.post_receive(key, context, pattern, self.buffer(into)).map(Some)
             }
             Step::Copy { .. } | Step::Reduce { .. } => Ok(None),
         }
     }
+
+    /// Does a round with one short receive without a request for it. Returns the steps that are left to be started.
+    fn exchange<'s>(
+        &self,
+        state: &mut State,
+        steps: &'s [Step],
+        (tag, looks): (i32, u32),
+        under_way: &mut Vec<Key>,
+    ) -> Result<&'s [Step]> {
+        let [Step::Receive { peer, into }, sends @ ..] = steps else { return Ok(steps) };
+        let (context, pattern) = source(state.communicators.get(self.call.communicator)?, *peer, tag);
+        let buffer = self.buffer(into);
+        let alone = !sends.iter().any(|step| matches!(step, Step::Receive { .. }));
+        let Some(memory) = buffer.run().filter(|_| alone) else { return Ok(steps) };
+        if !state.expect(context, pattern, memory, buffer.bytes() as usize) {
+            return Ok(steps);
+        }
+        let posted = self.post(state, sends, tag, under_way);
+        let landed = state.await_landing(if posted.is_ok() { looks } else { 0 });
+        posted?;
+        Ok(if landed.is_some() { &[] } else { &steps[..1] })
+    }
+}
+
+/// Where a message of `peer` is to be found.
+fn source(found: &Communicator, peer: Peer, tag: i32) -> (u64, Pattern) {
+    let (rank, local) = rank_of(peer);
+    (found.context_of(Space::Collective, local), Pattern { source: Some(rank), tag: Some(tag) })
 }
 
 fn peer_of(step: &Step) -> Option<Peer> {
@@ -290,6 +316,10 @@ impl Instance {
         under_way: &mut Vec<Key>,
     ) -> Result<()> {
         let mut state = self.lock();
+        let mut steps = steps;
+        if self.expects() {
+            steps = running.exchange(&mut state, steps, (tag, self.looks()), under_way)?;
+        }
         running.post(&mut state, steps, tag, under_way)?;
         let mut failed = None;
         self.wait_until(state, |state| {

@@ -24,7 +24,7 @@ pub(crate) use pool::Pool;
 pub(crate) use protocol::{Arrived, Outgoing};
 pub use request::{Completion, Request, Status, Template};
 pub(crate) use short::Landing;
-pub use short::Short;
+pub use short::{Exchanged, Short};
 
 use crate::objects::Key;
 

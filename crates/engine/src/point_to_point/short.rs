@@ -1,8 +1,9 @@
 //! The short way of short messages.
 //!
 //! A blocking send of bytes to a rank whose ring has room, and a blocking receive of bytes that nobody else waits for, need
-//! no request, no queue and no search. They are tried here first; whatever is unusual about a call, its arguments or the
-//! moment is left to the general way, which also says what is wrong with it.
+//! no request, no queue and no search; nor do both at once (`MPI_Sendrecv`), or the one receive in a round of a collective operation. They
+//! are tried here first; whatever is unusual about a call, its arguments or the moment is left to the general way, which
+//! also says what is wrong with it.
 //!
 //! A short receive leaves a [`Landing`] in the state, where the protocol puts the first fitting message if it comes
 //! whole. Order is kept: a landing is made only while its context has no posted receive and no held message, and it is
@@ -72,16 +73,44 @@ impl State {
         if !wild && (short.peer < 0 || short.peer as u32 >= found.peers().size()) {
             return false;
         }
-        if short.tag < 0 && short.tag != MPI_ANY_TAG || !self.matching.is_idle(context) {
+        if short.tag < 0 && short.tag != MPI_ANY_TAG {
             return false;
         }
         let pattern = Pattern {
             source: (!wild).then_some(short.peer as u32),
             tag: (short.tag != MPI_ANY_TAG).then_some(short.tag),
         };
-        let (memory, room) = (short.memory, short.bytes as usize);
-        self.landing = Some(Landing { context, pattern, memory, room, landed: None });
-        true
+        self.expect(context, pattern, short.memory, short.bytes as usize)
+    }
+
+    /// Makes a landing, unless something is in the context's queues already.
+    #[inline]
+    pub(crate) fn expect(&mut self, context: u64, pattern: Pattern, memory: UserMemory, room: usize) -> bool {
+        let possible = self.collectives.is_empty() && self.matching.is_idle(context);
+        if possible {
+            self.landing = Some(Landing { context, pattern, memory, room, landed: None });
+        }
+        possible
+    }
+
+    /// Makes progress until the expected message has landed, for so many looks. Afterwards there is no landing.
+    #[inline]
+    pub(crate) fn await_landing(&mut self, looks: u32) -> Option<Status> {
+        for _ in 0..looks {
+            // What goes wrong here goes wrong again, and is told, on the general way.
+            let failed = self.progress().is_err();
+            match &self.landing {
+                Some(Landing { landed: None, .. }) if !failed => {}
+                Some(Landing { landed, .. }) => {
+                    let landed = *landed;
+                    self.landing = None;
+                    return landed;
+                }
+                None => return None,
+            }
+        }
+        self.landing = None;
+        None
     }
 
     /// A packet has arrived while a short receive waits: true when it was its message.
@@ -114,32 +143,47 @@ impl Instance {
         self.lock().send_short(short)
     }
 
+    /// Whether receives may take the short way: the thread keeps the lock while it looks.
+    #[inline]
+    pub(crate) fn expects(&self) -> bool {
+        !self.facts.threads.meet() && self.spins()
+    }
+
     /// Receives if the message comes within the time of a few looks; else nothing has happened.
     #[inline]
     pub fn receive_short(&self, short: &Short) -> Option<Status> {
-        if self.facts.threads.meet() || !self.spins() {
+        if !self.expects() {
             return None;
         }
         let mut state = self.lock();
-        if !state.collectives.is_empty() || !state.prepare_landing(short) {
-            return None;
-        }
-        for _ in 0..self.looks() {
-            // What goes wrong here goes wrong again, and is told, on the general way.
-            if state.progress().is_err() {
-                break;
-            }
-            match &state.landing {
-                Some(Landing { landed: None, .. }) => {}
-                Some(Landing { landed: landed @ Some(_), .. }) => {
-                    let landed = *landed;
-                    state.landing = None;
-                    return landed;
-                }
-                None => break,
-            }
-        }
-        state.landing = None;
-        None
+        if state.prepare_landing(short) { state.await_landing(self.looks()) } else { None }
     }
+
+    /// Sends and receives.
+    #[inline]
+    pub fn exchange_short(&self, send: &Short, receive: &Short) -> Exchanged {
+        if !self.expects() {
+            return Exchanged::Nothing;
+        }
+        let mut state = self.lock();
+        if !state.prepare_landing(receive) {
+            return Exchanged::Nothing;
+        }
+        if !state.send_short(send) {
+            state.landing = None;
+            return Exchanged::Nothing;
+        }
+        state.await_landing(self.looks()).map_or(Exchanged::Sent, Exchanged::Both)
+    }
+}
+
+/// What [`Instance::exchange_short`] has done.
+#[derive(Clone, Copy, Debug)]
+pub enum Exchanged {
+    /// Neither.
+    Nothing,
+    /// The message is sent; the one to receive has not come yet.
+    Sent,
+    /// Both, and this came.
+    Both(Status),
 }
