@@ -314,6 +314,10 @@ impl State {
     /// Gives the transport what is ready, if the way is clear.
     fn send_ready(&mut self, key: Key) -> Result<()> {
         let partitioned = self.partitioned(key)?;
+        // The way may be clear for the next round already.
+        if partitioned.is_complete() {
+            return Ok(());
+        }
         let (buffer, bytes) = (partitioned.buffer.clone(), partitioned.partition_bytes);
         let empty = buffer.bytes() == 0;
         let sending = partitioned.send()?;
@@ -414,14 +418,12 @@ impl State {
 
     /// The receiver wants the data of its round.
     pub(crate) fn way_is_clear(&mut self, key: Key, peer: u32, receiver: u64) -> Result<()> {
-        let partitioned = self.partitioned(key)?;
-        let active = matches!(partitioned.round, Round::Active);
-        let sending = partitioned.send()?;
+        let sending = self.partitioned(key)?.send()?;
         if sending.peer != peer {
             return Err(lost());
         }
         sending.receiver = Some(receiver);
-        if active { self.send_ready(key) } else { Ok(()) }
+        self.send_ready(key)
     }
 
     /// Data of a partitioned receive has come: `offset` counts in the whole message.
