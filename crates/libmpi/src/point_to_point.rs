@@ -620,40 +620,52 @@ fn finish_some(
     several(&outcomes, statuses, place)
 }
 
-fn attach(owner: BufferOwner, buffer: Memory, size: i64) -> Result<()> {
+/// Attaches a buffer.
+///
+/// # Errors
+/// When there is no such owner, one is attached already, or the size is negative.
+pub fn attach(owner: BufferOwner, buffer: Memory, size: i64) -> Result<()> {
     let automatic = buffer.0 == MPI_BUFFER_AUTOMATIC;
     instance().with(|state| state.attach_buffer(owner, buffer.0, size, automatic))
 }
 
-fn detach(owner: BufferOwner, buffer_addr: Out<usize>, size: impl FnOnce(i64) -> Result<()>) -> Result<()> {
+/// Detaches a buffer; `size` takes its length.
+///
+/// # Errors
+/// When there is no such owner, or an argument is a null pointer.
+pub fn detach(
+    owner: BufferOwner,
+    buffer_addr: Out<usize>,
+    size: impl FnOnce(i64) -> Result<()>,
+) -> Result<()> {
     let (address, bytes, automatic) = instance().detach_buffer(owner)?.unwrap_or((0, 0, false));
     buffer_addr.set(address)?;
     size(if automatic { 0 } else { bytes })
 }
 
 fn owner(comm: MPI_Comm) -> Result<BufferOwner> {
-    parse::communicator(comm).map(Some)
+    parse::communicator(comm).map(BufferOwner::Communicator)
 }
 
 mpi! {
     /// Section 3.6.
     MPI_Buffer_attach / MPI_Buffer_attach_c (buffer: Memory, size: Int) {
-        attach(None, buffer, i64::from(size))
+        attach(BufferOwner::Process, buffer, i64::from(size))
     }
 
     /// Section 3.6.
     MPI_Buffer_detach / MPI_Buffer_detach_c (buffer_addr: Out<usize>, size: Out<Int>) {
-        detach(None, buffer_addr, |bytes| size.set(bytes as Int))
+        detach(BufferOwner::Process, buffer_addr, |bytes| size.set(bytes as Int))
     }
 
     /// Section 3.6.
     MPI_Buffer_flush () {
-        instance().flush_buffer(None)
+        instance().flush_buffer(BufferOwner::Process)
     }
 
     /// Section 3.6.
     MPI_Buffer_iflush (request: Out<MPI_Request>) {
-        let key = instance().with(|state| state.iflush_buffer(None))?;
+        let key = instance().with(|state| state.iflush_buffer(BufferOwner::Process))?;
         request.set(parse::request_handle(key))
     }
 

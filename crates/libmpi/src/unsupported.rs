@@ -40,25 +40,12 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    /// Point-to-Point Communication (chapter 3).
-    point_to_point {
-        MPI_Session_attach_buffer
-        MPI_Session_attach_buffer_c
-        MPI_Session_detach_buffer
-        MPI_Session_detach_buffer_c
-        MPI_Session_flush_buffer
-        MPI_Session_iflush_buffer
-    }
-
     /// Collective Communication (chapter 6).
     collectives {
     }
 
     /// Groups, Contexts, Communicators, and Caching (chapter 7).
     communicators {
-        MPI_Comm_create_from_group
-        MPI_Group_from_session_pset
-        MPI_Intercomm_create_from_groups
         MPI_Win_delete_attr
         MPI_Win_get_attr
         MPI_Win_get_name
@@ -75,9 +62,6 @@ unsupported! {
         MPI_File_call_errhandler
         MPI_File_get_errhandler
         MPI_File_set_errhandler
-        MPI_Session_call_errhandler
-        MPI_Session_get_errhandler
-        MPI_Session_set_errhandler
         MPI_Win_call_errhandler
         MPI_Win_get_errhandler
         MPI_Win_set_errhandler
@@ -98,12 +82,6 @@ unsupported! {
         MPI_Lookup_name
         MPI_Open_port
         MPI_Publish_name
-        MPI_Session_finalize
-        MPI_Session_get_info
-        MPI_Session_get_nth_pset
-        MPI_Session_get_num_psets
-        MPI_Session_get_pset_info
-        MPI_Session_init
         MPI_Unpublish_name
     }
 

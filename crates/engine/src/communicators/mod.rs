@@ -10,6 +10,7 @@
 pub mod caching;
 mod create;
 mod duplicate;
+mod from_group;
 pub mod group;
 
 use std::cell::OnceCell;
@@ -54,6 +55,8 @@ pub struct Communicator {
     pub attributes: caching::Attributes,
     /// The virtual topology, which duplicates share.
     pub topology: Option<Arc<Topology>>,
+    /// The session that it comes from, if any.
+    pub session: Option<Key>,
     /// The attached buffer.
     pub(crate) attached: Option<Attached>,
     /// Collective operations so far: the tag of the next one.
@@ -115,6 +118,7 @@ impl Communicator {
             info: Info::default(),
             attributes: caching::Attributes::default(),
             topology: None,
+            session: None,
             attached: None,
             collectives: 0,
             nodes: OnceCell::new(),

@@ -6,6 +6,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
 use super::buffer::Buffer;
+use super::buffered::BufferOwner;
 use crate::collectives::{Planned, UnderWay};
 use crate::communicators::Pending;
 use crate::error::{Error, Result};
@@ -92,7 +93,7 @@ pub(crate) enum Work {
     /// A receive.
     Receive(Receiving),
     /// Messages in an attached buffer that are to be gone (`MPI_Comm_iflush_buffer`).
-    Flush(Option<Key>),
+    Flush(BufferOwner),
     /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
     Both { receive: Key, send: Key, memory: Option<OwnedMemory> },
     /// A duplicate of a communicator, which can be used when this completes (`MPI_Comm_idup`).
