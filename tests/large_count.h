@@ -105,6 +105,8 @@ typedef MPI_Aint Displacement;
 #define MPI_Send_init MPI_Send_init_c
 #define MPI_Sendrecv MPI_Sendrecv_c
 #define MPI_Sendrecv_replace MPI_Sendrecv_replace_c
+#define MPI_Session_attach_buffer MPI_Session_attach_buffer_c
+#define MPI_Session_detach_buffer MPI_Session_detach_buffer_c
 #define MPI_Ssend MPI_Ssend_c
 #define MPI_Ssend_init MPI_Ssend_init_c
 #define MPI_Status_set_elements MPI_Status_set_elements_c

@@ -16,11 +16,14 @@ pub mod communicators;
 pub mod datatypes;
 pub mod environment;
 pub mod error;
+pub mod external;
 pub mod info;
 pub mod objects;
 pub mod operations;
+pub mod partitioned;
 pub mod point_to_point;
 mod progress;
+pub mod sessions;
 pub mod settings;
 pub mod topologies;
 pub mod transports;
@@ -28,7 +31,9 @@ pub mod transports;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_SESSION, MPI_ERR_TYPE,
+};
 use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
@@ -41,6 +46,7 @@ use objects::{Key, Table};
 use operations::Operation;
 use point_to_point::matching::Matching;
 use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Pool, Request};
+use sessions::Session;
 use transports::{Transport, Waiter};
 
 /// One MPI process.
@@ -95,6 +101,10 @@ pub struct State {
     attached: Option<Attached>,
     /// Communicators, by key; [`State::WORLD`] and [`State::SELF`] are there from the beginning.
     pub communicators: Table<Communicator>,
+    /// Sessions, by key.
+    pub sessions: Table<Session>,
+    /// The sessions that groups come from, by the groups' keys.
+    pub sessions_of_groups: BTreeMap<Key, Key>,
     /// Groups, by key.
     pub groups: Table<Arc<Group>>,
     /// Derived datatypes, by key.
@@ -181,6 +191,8 @@ impl State {
             landing: None,
             attached: None,
             communicators,
+            sessions: Table::new(MPI_ERR_SESSION, "session"),
+            sessions_of_groups: BTreeMap::new(),
             groups: Table::new(MPI_ERR_GROUP, "group"),
             datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
             predefined_datatypes: BTreeMap::new(),

@@ -89,8 +89,7 @@ mpi! {
 
     /// Section 11.2.1.
     MPI_Is_thread_main (flag: Out<c_int>) {
-        let main = library::active().is_some_and(|library| library.main_thread == std::thread::current().id());
-        flag.set(c_int::from(main))
+        flag.set(c_int::from(library::is_main_thread()))
     }
 
     /// Section 9.1.2.

@@ -1,7 +1,7 @@
 //! Error handlers, error classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
 //!
-//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows,
-//! files and sessions can be made and freed; there are no such objects yet that they could be given to.
+//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows
+//! and files can be made and freed; there are no such objects yet that they could be given to.
 
 use core::ffi::c_int;
 
@@ -16,7 +16,10 @@ use crate::parse::{self, Memory, Out, Text, TextOut};
 use crate::tables::tables;
 
 /// The error handler of a handle.
-fn handler(handle: MPI_Errhandler) -> Result<Handler> {
+///
+/// # Errors
+/// `MPI_ERR_ERRHANDLER` for `MPI_ERRHANDLER_NULL` and handles that are none.
+pub fn handler(handle: MPI_Errhandler) -> Result<Handler> {
     match handle {
         MPI_ERRORS_ARE_FATAL => Ok(Handler::Fatal),
         MPI_ERRORS_ABORT => Ok(Handler::Abort),
@@ -48,19 +51,21 @@ fn create(kind: HandlerKind, function: Memory, made: Out<MPI_Errhandler>) -> Res
     made.set(handle(Handler::User(key)))
 }
 
-/// Makes a communicator with `make`, and gives it the error handler of `parent`, which is kept alive meanwhile.
+/// Makes a communicator with `make`, and gives it the error handler of `parent`, which is kept alive meanwhile,
+/// and its session.
 ///
 /// # Errors
 /// Those of `make`.
 pub fn inherit(parent: Key, make: impl FnOnce() -> Result<Option<Key>>) -> Result<Option<Key>> {
-    let inherited = instance().with(|state| {
-        let handler = state.communicators.get(parent)?.handler;
-        tables().retain(handler).map(|()| handler)
+    let (inherited, session) = instance().with(|state| {
+        let parent = state.communicators.get(parent)?;
+        tables().retain(parent.handler).map(|()| (parent.handler, parent.session))
     })?;
     let made = make();
     match made {
         Ok(Some(key)) => instance().with(|state| {
-            state.communicators.get_mut(key)?.handler = inherited;
+            let made = state.communicators.get_mut(key)?;
+            (made.handler, made.session) = (inherited, session);
             Ok(())
         })?,
         _ => tables().release(inherited)?,
@@ -68,38 +73,71 @@ pub fn inherit(parent: Key, make: impl FnOnce() -> Result<Option<Key>>) -> Resul
     made
 }
 
+fn set(object: Object, errhandler: MPI_Errhandler) -> Result<()> {
+    let new = handler(errhandler)?;
+    object.with_handler(|old| {
+        check_kind(new, object.kind())?;
+        let mut tables = tables();
+        tables.retain(new)?;
+        tables.release(std::mem::replace(old, new))
+    })
+}
+
+/// Checks that an error handler is for this kind of objects.
+///
+/// # Errors
+/// `MPI_ERR_ERRHANDLER`.
+pub fn check_kind(handler: Handler, kind: HandlerKind) -> Result<()> {
+    if let Handler::User(key) = handler
+        && tables().error_handlers.get(key)?.kind != kind
+    {
+        return Err(Error::new(MPI_ERR_ERRHANDLER, format!("the error handler is not for a {kind:?}")));
+    }
+    Ok(())
+}
+
+/// The handle that the user gets is one more, to be freed as well.
+fn get(object: Object, errhandler: Out<MPI_Errhandler>) -> Result<()> {
+    let found = object.with_handler(|found| tables().retain(*found).map(|()| *found))?;
+    errhandler.set(handle(found))
+}
+
+fn call(name: &str, object: Object, errorcode: c_int) -> Result<()> {
+    object.with_handler(|_| Ok(()))?;
+    let detail = format!("the program called the error handler ({name})");
+    errors::raise(name, object, &Error::new(errorcode, detail));
+    Ok(())
+}
+
 mpi! {
     /// Section 9.3.1.
     MPI_Comm_set_errhandler (comm: MPI_Comm, errhandler: MPI_Errhandler) on comm {
-        let (key, new) = (parse::communicator(comm)?, handler(errhandler)?);
-        instance().with(|state| {
-            let communicator = state.communicators.get_mut(key)?;
-            let mut tables = tables();
-            if let Handler::User(key) = new && tables.error_handlers.get(key)?.kind != HandlerKind::Communicator {
-                return Err(Error::new(MPI_ERR_ERRHANDLER, "the error handler is not for communicators"));
-            }
-            tables.retain(new)?;
-            tables.release(std::mem::replace(&mut communicator.handler, new))
-        })
+        set(Object::from(comm), errhandler)
     }
 
-    /// Section 9.3.1: the handle is one more, to be freed as well.
+    /// Section 9.3.1.
     MPI_Comm_get_errhandler (comm: MPI_Comm, errhandler: Out<MPI_Errhandler>) on comm {
-        let key = parse::communicator(comm)?;
-        let found = instance().with(|state| {
-            let found = state.communicators.get(key)?.handler;
-            tables().retain(found).map(|()| found)
-        })?;
-        errhandler.set(handle(found))
+        get(Object::from(comm), errhandler)
     }
 
     /// Section 9.6.
     MPI_Comm_call_errhandler (comm: MPI_Comm, errorcode: c_int) on comm {
-        let key = parse::communicator(comm)?;
-        instance().with(|state| state.communicators.get(key).map(drop))?;
-        let detail = "the program called the error handler (MPI_Comm_call_errhandler)";
-        errors::raise("MPI_Comm_call_errhandler", Object::from(comm), &Error::new(errorcode, detail));
-        Ok(())
+        call("MPI_Comm_call_errhandler", Object::from(comm), errorcode)
+    }
+
+    /// Section 9.3.4.
+    MPI_Session_set_errhandler (session: MPI_Session, errhandler: MPI_Errhandler) on session {
+        set(Object::from(session), errhandler)
+    }
+
+    /// Section 9.3.4.
+    MPI_Session_get_errhandler (session: MPI_Session, errhandler: Out<MPI_Errhandler>) on session {
+        get(Object::from(session), errhandler)
+    }
+
+    /// Section 9.6.
+    MPI_Session_call_errhandler (session: MPI_Session, errorcode: c_int) on session {
+        call("MPI_Session_call_errhandler", Object::from(session), errorcode)
     }
 }
 

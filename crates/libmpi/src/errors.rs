@@ -3,30 +3,87 @@
 use core::ffi::c_int;
 use std::cell::RefCell;
 
-use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS};
-use postrider_engine::environment::{Handler, class_text};
+use postrider_abi::{
+    MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler, MPI_SUCCESS, MPI_Session,
+};
+use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
-use postrider_engine::objects::Key;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
 use crate::tables::tables;
-use crate::{callbacks, parse};
+use crate::{callbacks, error_handlers, instance, parse};
 
 /// The object whose error handler gets an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Object(MPI_Comm);
+pub enum Object {
+    /// A communicator.
+    Communicator(MPI_Comm),
+    /// A session.
+    Session(MPI_Session),
+    /// None yet: the error handler is that of an object that the call is to make.
+    Making(MPI_Errhandler),
+}
 
 impl Default for Object {
     /// Calls that belong to no object (section 9.3.1).
     fn default() -> Self {
-        Self(MPI_COMM_SELF)
+        Self::Communicator(MPI_COMM_SELF)
     }
 }
 
 impl From<MPI_Comm> for Object {
     fn from(communicator: MPI_Comm) -> Self {
-        Self(communicator)
+        Self::Communicator(communicator)
+    }
+}
+
+impl From<MPI_Session> for Object {
+    fn from(session: MPI_Session) -> Self {
+        Self::Session(session)
+    }
+}
+
+impl From<MPI_Errhandler> for Object {
+    fn from(handler: MPI_Errhandler) -> Self {
+        Self::Making(handler)
+    }
+}
+
+impl Object {
+    /// The bits of the handle, for the user's function.
+    fn bits(self) -> usize {
+        match self {
+            Self::Communicator(handle) => handle.0,
+            Self::Session(handle) => handle.0,
+            Self::Making(_) => 0,
+        }
+    }
+
+    /// What kind of error handler it takes.
+    pub fn kind(self) -> HandlerKind {
+        match self {
+            Self::Communicator(_) => HandlerKind::Communicator,
+            Self::Session(_) | Self::Making(_) => HandlerKind::Session,
+        }
+    }
+
+    /// Does something with its error handler.
+    ///
+    /// # Errors
+    /// When the handle is none, and those of `action`.
+    pub fn with_handler<T>(self, action: impl FnOnce(&mut Handler) -> Result<T>) -> Result<T> {
+        match self {
+            Self::Communicator(handle) => {
+                let key = parse::communicator(handle)?;
+                instance().with(|state| action(&mut state.communicators.get_mut(key)?.handler))
+            }
+            Self::Session(handle) => {
+                let key = parse::session(handle)?;
+                instance().with(|state| action(&mut state.sessions.get_mut(key)?.handler))
+            }
+            Self::Making(handle) => action(&mut error_handlers::handler(handle)?),
+        }
     }
 }
 
@@ -46,11 +103,22 @@ pub fn call(name: CallName, text: &'static str, object: Object, body: impl FnOnc
 /// Runs the body of a function that may be called at any time. Without an instance there is no error handler that could
 /// be asked, and errors are fatal.
 pub fn call_anytime(name: CallName, text: &'static str, body: impl FnOnce() -> Result<()>) -> c_int {
-    if library::phase() == Phase::Active {
-        return call(name, text, Object::default(), body);
+    call_anytime_on(name, text, Object::default(), body)
+}
+
+/// The same for a call that makes an object, whose error handler gets its errors.
+pub fn call_anytime_on(
+    name: CallName,
+    text: &'static str,
+    object: Object,
+    body: impl FnOnce() -> Result<()>,
+) -> c_int {
+    if library::active().is_some() {
+        return call(name, text, object, body);
     }
     match body() {
         Ok(()) => MPI_SUCCESS,
+        Err(error) if matches!(object, Object::Making(_)) => raise(text, object, &error),
         Err(error) => library::abort_with(1, &format!("{text}: {}", error.detail)),
     }
 }
@@ -83,18 +151,22 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
-    let object = error.communicator.map_or(object, |key| Object(parse::communicator_handle(key)));
-    let handler = parse::communicator(object.0).and_then(handler_of).or_else(|_| handler_of(parse::OWN));
+    let object =
+        error.communicator.map_or(object, |key| Object::Communicator(parse::communicator_handle(key)));
+    let handler = object.with_handler(|handler| Ok(*handler)).or_else(|_| {
+        // A handle that is none has no error handler either.
+        if library::active().is_some() {
+            Object::default().with_handler(|handler| Ok(*handler))
+        } else {
+            Ok(Handler::Fatal)
+        }
+    });
     match handler.unwrap_or(Handler::Fatal) {
         Handler::Fatal | Handler::Abort => fatal(name, error),
         Handler::Return => {}
-        Handler::User(key) => callbacks::error_handler(key, object.0, error.class),
+        Handler::User(key) => callbacks::error_handler(key, object.bits(), error.class),
     }
     error.class
-}
-
-fn handler_of(key: Key) -> Result<Handler> {
-    crate::instance().with(|state| Ok(state.communicators.get(key)?.handler))
 }
 
 /// Ends the job with a message that says what went wrong, and where.

@@ -1,7 +1,11 @@
-//! This process's MPI: its one instance, from `MPI_Init` to `MPI_Finalize`, and the job it belongs to.
+//! This process's MPI: its one instance, and the job it belongs to.
+//!
+//! MPI is used from `MPI_Init` to `MPI_Finalize`, which can be once, and from `MPI_Session_init` to `MPI_Session_finalize`, which can
+//! be any number of times, before, within and after. The instance is made when the first of them begins and stays until the process
+//! ends, so that what begins again finds the same job; whether it can be used is noted here.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
@@ -16,7 +20,7 @@ use crate::caching::{self, Owner};
 use crate::joining::{self, Seat};
 use crate::parse;
 
-/// Where the process is between the beginning and the end.
+/// Where the process is between `MPI_Init` and `MPI_Finalize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// `MPI_Init` has not been called.
@@ -29,8 +33,14 @@ pub enum Phase {
 
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 static PHASE: AtomicU8 = AtomicU8::new(Phase::Before as u8);
+/// How many sessions there are, and one more between `MPI_Init` and `MPI_Finalize`.
+static USERS: AtomicU32 = AtomicU32::new(0);
+/// Held by whoever begins or ends.
+static CHANGE: Mutex<()> = Mutex::new(());
+/// The thread that called `MPI_Init`.
+static MAIN_THREAD: OnceLock<ThreadId> = OnceLock::new();
 
-/// What lasts from `MPI_Init` on.
+/// What lasts from the first use on.
 #[derive(Debug)]
 pub struct Library {
     instance: Instance,
@@ -38,9 +48,7 @@ pub struct Library {
     job: Option<(Arc<Job>, u32)>,
     /// The place in the job, when that launcher is not ours.
     seat: Option<Seat>,
-    /// The thread that called `MPI_Init`.
-    pub main_thread: ThreadId,
-    /// The level of thread support that `MPI_Init_thread` provided.
+    /// The level of thread support that is provided.
     pub thread_level: i32,
 }
 
@@ -56,7 +64,7 @@ pub fn phase() -> Phase {
 /// The library, while MPI can be used.
 #[inline]
 pub fn active() -> Option<&'static Library> {
-    if PHASE.load(Ordering::Acquire) == Phase::Active as u8 { LIBRARY.get() } else { None }
+    if USERS.load(Ordering::Acquire) > 0 { LIBRARY.get() } else { None }
 }
 
 /// The instance; only inside an MPI call.
@@ -86,32 +94,90 @@ impl Library {
     }
 }
 
+/// Whether this is the thread that called `MPI_Init`.
+pub fn is_main_thread() -> bool {
+    MAIN_THREAD.get() == Some(&thread::current().id())
+}
+
 /// `MPI_Init` and `MPI_Init_thread`.
 ///
 /// # Errors
 /// When it was called before, or the job cannot be joined.
 pub fn initialize(required: i32) -> Result<i32> {
+    let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     if phase() != Phase::Before {
         return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
     }
-    let thread_level = required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
-    let threads = parse::threads(thread_level);
-    let Joined { job, directories, seat } = join()?;
-    let world = match &job {
-        None => World::alone(threads),
-        Some((job, rank)) => World::in_job(job, *rank, directories, threads)?,
-    };
-    let main_thread = thread::current().id();
-    let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
-    let library = Library { instance: Instance::new(world), job, seat, main_thread, thread_level };
+    let thread_level = begin(required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE))?;
+    let _ = MAIN_THREAD.set(thread::current().id());
+    PHASE.store(Phase::Active as u8, Ordering::Release);
+    Ok(thread_level)
+}
+
+/// Begins a session, and returns the level of thread support. The first one decides for all that follow, and nobody knows which
+/// threads they will have: so it provides the highest.
+///
+/// # Errors
+/// When the job cannot be joined.
+pub fn begin_session() -> Result<i32> {
+    let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+    begin(MPI_THREAD_MULTIPLE)
+}
+
+/// Ends a session.
+///
+/// # Errors
+/// When something cannot be sent.
+pub fn end_session() -> Result<()> {
+    let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+    instance().drain()?;
+    end_use();
+    Ok(())
+}
+
+/// One user more. The first one of the process makes the instance.
+fn begin(thread_level: i32) -> Result<i32> {
+    if LIBRARY.get().is_none() {
+        // Nobody else is between these two lines: the caller holds the right to change.
+        let _ = LIBRARY.set(Library::new(thread_level)?);
+    }
+    let Some(library) = LIBRARY.get() else { unreachable!("just made") };
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).set_state(State::Initialized);
     }
-    if LIBRARY.set(library).is_err() {
-        return Err(Error::new(MPI_ERR_OTHER, "two threads initialize MPI at the same time"));
+    USERS.fetch_add(1, Ordering::AcqRel);
+    Ok(library.thread_level)
+}
+
+/// One user less. After the last one the launcher need not wait for this process any more.
+fn end_use() {
+    if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
+        return;
     }
-    PHASE.store(Phase::Active as u8, Ordering::Release);
-    Ok(thread_level)
+    let Some(library) = LIBRARY.get() else { return };
+    instance().report().iter().for_each(|report| eprint!("{report}"));
+    if let Some((job, rank)) = &library.job {
+        job.slot(*rank).leave();
+        job.slot(*rank).set_state(State::Finalized);
+    }
+    // What another launcher has started can be left only once.
+    static LEFT: OnceLock<()> = OnceLock::new();
+    if let Some(seat) = &library.seat {
+        LEFT.get_or_init(|| seat.leave());
+    }
+}
+
+impl Library {
+    fn new(thread_level: i32) -> Result<Self> {
+        let threads = parse::threads(thread_level);
+        let Joined { job, directories, seat } = join()?;
+        let world = match &job {
+            None => World::alone(threads),
+            Some((job, rank)) => World::in_job(job, *rank, directories, threads)?,
+        };
+        let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
+        Ok(Self { instance: Instance::new(world), job, seat, thread_level })
+    }
 }
 
 /// What this process belongs to; to nothing if it was started alone.
@@ -170,18 +236,15 @@ pub fn ranks() -> u32 {
 /// # Errors
 /// When something cannot be sent, or a delete callback fails.
 pub fn finalize() -> Result<()> {
+    if phase() != Phase::Active {
+        return Err(Error::new(MPI_ERR_OTHER, "MPI_Finalize comes once, after MPI_Init"));
+    }
     // The first thing, while everything can still be used (section 11.2.3).
     let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
+    let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     instance().drain()?;
-    instance().report().iter().for_each(|report| eprint!("{report}"));
     PHASE.store(Phase::After as u8, Ordering::Release);
-    if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
-        job.slot(*rank).leave();
-        job.slot(*rank).set_state(State::Finalized);
-    }
-    if let Some(Library { seat: Some(seat), .. }) = LIBRARY.get() {
-        seat.leave();
-    }
+    end_use();
     deleted
 }
 

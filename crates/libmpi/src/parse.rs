@@ -23,9 +23,6 @@ use postrider_os::memory::UserMemory;
 /// Handles below are predefined; a key's handle is the key and this number.
 const FIRST_HANDLE: usize = 4096;
 
-/// `MPI_COMM_SELF`'s key.
-pub const OWN: Key = State::SELF;
-
 /// A handle of a dynamic object, as a number.
 #[inline]
 pub fn handle_of(key: Key) -> usize {
@@ -275,6 +272,16 @@ impl StatusOut {
     }
 }
 
+/// What a status that the program has written says.
+pub fn status(status: &MPI_Status) -> Status {
+    Status {
+        source: status.MPI_SOURCE,
+        tag: status.MPI_TAG,
+        bytes: bytes_of(status),
+        cancelled: status.MPI_internal[2] != 0,
+    }
+}
+
 /// The number of bytes that a status tells of.
 pub fn bytes_of(status: &MPI_Status) -> u64 {
     u64::from(status.MPI_internal[0] as u32) | u64::from(status.MPI_internal[1] as u32) << 32
@@ -322,6 +329,16 @@ pub fn communicator(handle: MPI_Comm) -> Result<Key> {
             key_of(number).ok_or_else(|| Error::new(MPI_ERR_COMM, "the handle is no communicator"))
         }
     }
+}
+
+/// A session.
+///
+/// # Errors
+/// `MPI_ERR_SESSION` for `MPI_SESSION_NULL` and handles that are none.
+pub fn session(handle: MPI_Session) -> Result<Key> {
+    key_of(handle.0).ok_or_else(|| {
+        Error::new(MPI_ERR_SESSION, "the session is MPI_SESSION_NULL, or the handle is no session")
+    })
 }
 
 /// The handle of a communicator.

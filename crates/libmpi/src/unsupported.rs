@@ -40,37 +40,12 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    /// Point-to-Point Communication (chapter 3).
-    point_to_point {
-        MPI_Session_attach_buffer
-        MPI_Session_attach_buffer_c
-        MPI_Session_detach_buffer
-        MPI_Session_detach_buffer_c
-        MPI_Session_flush_buffer
-        MPI_Session_iflush_buffer
-    }
-
-    /// Partitioned Point-to-Point Communication (chapter 4).
-    partitioned {
-        MPI_Parrived
-        MPI_Pready
-        MPI_Pready_list
-        MPI_Pready_range
-        MPI_Precv_init
-        MPI_Precv_init_c
-        MPI_Psend_init
-        MPI_Psend_init_c
-    }
-
     /// Collective Communication (chapter 6).
     collectives {
     }
 
     /// Groups, Contexts, Communicators, and Caching (chapter 7).
     communicators {
-        MPI_Comm_create_from_group
-        MPI_Group_from_session_pset
-        MPI_Intercomm_create_from_groups
         MPI_Win_delete_attr
         MPI_Win_get_attr
         MPI_Win_get_name
@@ -87,9 +62,6 @@ unsupported! {
         MPI_File_call_errhandler
         MPI_File_get_errhandler
         MPI_File_set_errhandler
-        MPI_Session_call_errhandler
-        MPI_Session_get_errhandler
-        MPI_Session_set_errhandler
         MPI_Win_call_errhandler
         MPI_Win_get_errhandler
         MPI_Win_set_errhandler
@@ -110,12 +82,6 @@ unsupported! {
         MPI_Lookup_name
         MPI_Open_port
         MPI_Publish_name
-        MPI_Session_finalize
-        MPI_Session_get_info
-        MPI_Session_get_nth_pset
-        MPI_Session_get_num_psets
-        MPI_Session_get_pset_info
-        MPI_Session_init
         MPI_Unpublish_name
     }
 
@@ -169,12 +135,6 @@ unsupported! {
         MPI_Win_unlock
         MPI_Win_unlock_all
         MPI_Win_wait
-    }
-
-    /// External Interfaces (chapter 13).
-    external {
-        MPI_Grequest_complete
-        MPI_Grequest_start
     }
 
     /// I/O (chapter 14).

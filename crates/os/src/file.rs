@@ -209,11 +209,13 @@ pub fn write_some(
     done: usize,
 ) -> io::Result<usize> {
     let from = done.saturating_sub(head.len());
-    // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the call.
-    let rest =
-        unsafe { std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, bytes - from) };
-    let slices =
-        [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(if bytes == 0 { &[] } else { rest })];
+    let rest: &[u8] = match bytes - from {
+        // No bytes may be at a null pointer, where no slice may be.
+        0 => &[],
+        // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the call.
+        left => unsafe { std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, left) },
+    };
+    let slices = [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(rest)];
     file.write_vectored(&slices)
 }
 

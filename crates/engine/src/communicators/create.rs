@@ -60,6 +60,15 @@ impl Wish {
     }
 }
 
+/// How processes that are to share a communicator reach each other before they have it.
+pub(super) struct Way {
+    /// The route to any of them, up to the process.
+    pub route: Route,
+    pub tag: i32,
+    /// The processes, and the number by which each says who it is.
+    pub members: Vec<(Process, u32)>,
+}
+
 fn words_of(bytes: &[u8]) -> Vec<u64> {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
     bytes.chunks_exact(8).map(word).collect()
@@ -142,7 +151,7 @@ impl Instance {
     }
 
     /// Sends words to a process and receives its words, in the creation space of a communicator.
-    fn swap_words(&self, route: Route, from: u32, tag: i32, words: &[u64]) -> Result<Vec<u64>> {
+    pub(super) fn swap_words(&self, route: Route, from: u32, tag: i32, words: &[u64]) -> Result<Vec<u64>> {
         let count = self.swap_bytes(route, from, tag, &(words.len() as u64).to_le_bytes(), 8)?;
         let bytes = words_of(&count).first().copied().unwrap_or(0) as usize * 8;
         Ok(words_of(&self.swap_bytes(route, from, tag, &bytes_of(words), bytes)?))
@@ -211,7 +220,7 @@ impl Instance {
         self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote))).map(Some)
     }
 
-    fn insert(
+    pub(super) fn insert(
         &self,
         context: u64,
         local_context: u64,
@@ -260,62 +269,63 @@ impl Instance {
     /// When the group is not part of the communicator's, or communication fails.
     pub fn create_group(&self, communicator: Key, group: &Arc<Group>, tag: i32) -> Result<Option<Key>> {
         let Some(rank) = group.rank(Process(self.facts.rank)) else { return Ok(None) };
-        let (context, ranks) = self.with(|state| {
+        let (candidate, way) = self.with(|state| {
             let candidate = state.make_context();
-            let all = &state.communicators.get(communicator)?.group;
-            let ranks: Option<Vec<u32>> = group.processes().map(|process| all.rank(process)).collect();
+            let found = state.communicators.get(communicator)?;
+            let member = |process| Some((process, found.group.rank(process)?));
+            let members: Option<Vec<_>> = group.processes().map(member).collect();
             let outside =
                 || Error::new(MPI_ERR_GROUP, "the group has processes that the communicator has not");
-            Ok((candidate, ranks.ok_or_else(outside)?))
+            let context = found.context_of(Space::Creation, true);
+            let route = Route { communicator, peer: 0, context, source: found.rank };
+            Ok((candidate, Way { route, tag, members: members.ok_or_else(outside)? }))
         })?;
-        let context = self.tell_group(communicator, &ranks, rank, tag, context)?;
-        self.insert(context, context, Arc::clone(group), None).map(Some)
+        let mut words = vec![candidate];
+        self.tell_group(&way, rank, &mut words)?;
+        self.insert(words[0], words[0], Arc::clone(group), None).map(Some)
     }
 
-    /// Rank 0 of `ranks` tells the others a context, along a binomial tree, in the creation space.
-    fn tell_group(&self, communicator: Key, ranks: &[u32], rank: u32, tag: i32, own: u64) -> Result<u64> {
-        let size = ranks.len() as u32;
-        let mut context = own;
+    /// The first of the members tells the others its words, whose number all know, along a binomial tree.
+    pub(super) fn tell_group(&self, way: &Way, rank: u32, words: &mut Vec<u64>) -> Result<()> {
+        let size = way.members.len() as u32;
         let mut distance = 1;
         while distance < size && rank & distance == 0 {
             distance <<= 1;
         }
         if rank != 0 {
-            let from = ranks[(rank - distance) as usize];
-            context = words_of(&self.creation_message(communicator, from, tag, None)?)[0];
+            self.creation_message(way, rank - distance, false, words)?;
         }
         distance >>= 1;
         while distance > 0 {
             if rank + distance < size {
-                self.creation_message(communicator, ranks[(rank + distance) as usize], tag, Some(context))?;
+                self.creation_message(way, rank + distance, true, words)?;
             }
             distance >>= 1;
         }
-        Ok(context)
+        Ok(())
     }
 
-    /// Sends one word to a rank, or receives one from it.
-    fn creation_message(&self, communicator: Key, rank: u32, tag: i32, word: Option<u64>) -> Result<Vec<u8>> {
-        let mut memory = OwnedMemory::new(8);
-        let buffer = Buffer::dense(UserMemory::of(&mut memory), 8);
-        if let Some(word) = word {
-            UserMemory::of(&mut memory).write(&word.to_le_bytes());
+    /// Sends words to a member, or receives as many from it.
+    fn creation_message(&self, way: &Way, member: u32, send: bool, words: &mut Vec<u64>) -> Result<()> {
+        let (peer, rank) = way.members[member as usize];
+        let mut memory = OwnedMemory::new(words.len() * 8);
+        let buffer = Buffer::dense(UserMemory::of(&mut memory), memory.len() as u64);
+        if send {
+            UserMemory::of(&mut memory).write(&bytes_of(words));
         }
         self.blocking(|state| {
-            let found = state.communicators.get(communicator)?;
-            let context = found.context_of(Space::Creation, true);
-            let peer = found.group.process(rank).map_or(0, |process| process.0);
-            let route = Route { communicator, peer, context, source: found.rank };
-            match word {
-                Some(_) => state.post_send(route, tag, &buffer, false),
-                None => {
-                    let pattern = Pattern { source: Some(rank), tag: Some(tag) };
-                    state.post_receive(communicator, context, pattern, buffer.clone()).map(Some)
-                }
+            let route = Route { peer: peer.0, ..way.route };
+            if send {
+                return state.post_send(route, way.tag, &buffer, false);
             }
+            let pattern = Pattern { source: Some(rank), tag: Some(way.tag) };
+            state.post_receive(route.communicator, route.context, pattern, buffer.clone()).map(Some)
         })?
         .into_result()?;
-        Ok(memory.as_slice().to_vec())
+        if !send {
+            *words = words_of(memory.as_slice());
+        }
+        Ok(())
     }
 
     /// Joins two groups to an inter-communicator (`MPI_Intercomm_create`). `peer_communicator` and `remote_leader` count

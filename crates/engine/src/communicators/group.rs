@@ -55,6 +55,12 @@ pub enum Comparison {
 /// A range of ranks of `MPI_Group_range_incl` and `MPI_Group_range_excl`: first, last and stride.
 pub type RankRange = [i32; 3];
 
+impl Default for Group {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl Group {
     /// `MPI_GROUP_EMPTY`.
     pub fn empty() -> Self {

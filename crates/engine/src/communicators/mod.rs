@@ -10,6 +10,7 @@
 pub mod caching;
 mod create;
 mod duplicate;
+mod from_group;
 pub mod group;
 
 use std::cell::OnceCell;
@@ -54,6 +55,8 @@ pub struct Communicator {
     pub attributes: caching::Attributes,
     /// The virtual topology, which duplicates share.
     pub topology: Option<Arc<Topology>>,
+    /// The session that it comes from, if any.
+    pub session: Option<Key>,
     /// The attached buffer.
     pub(crate) attached: Option<Attached>,
     /// Collective operations so far: the tag of the next one.
@@ -71,6 +74,8 @@ pub(crate) enum Space {
     Collective = 1,
     /// What the library says to itself when it makes communicators.
     Creation = 2,
+    /// Where partitioned sends and receives meet.
+    Partitioned = 3,
 }
 
 /// Where a message goes: which process, in which message space, from which rank.
@@ -113,6 +118,7 @@ impl Communicator {
             info: Info::default(),
             attributes: caching::Attributes::default(),
             topology: None,
+            session: None,
             attached: None,
             collectives: 0,
             nodes: OnceCell::new(),
@@ -215,7 +221,7 @@ impl State {
         }
         let communicator = self.communicators.remove(key)?;
         for context in [communicator.context, communicator.local_context] {
-            for space in [Space::PointToPoint, Space::Collective, Space::Creation] {
+            for space in [Space::PointToPoint, Space::Collective, Space::Creation, Space::Partitioned] {
                 self.matching.forget(context | space as u64);
             }
         }

@@ -1,4 +1,6 @@
-//! Buffered sends (MPI 5.0, section 3.6): the buffer that the user attaches to the process or to a communicator.
+//! Buffered sends (MPI 5.0, section 3.6): the buffer that the user attaches to the process, to a session or to a communicator.
+//!
+//! A send uses the buffer of its communicator, else that of the session which the communicator comes from, else the process's.
 //!
 //! Messages are kept in memory of our own; the attached buffer only says how much of it there may be, each message
 //! counted with `MPI_BSEND_OVERHEAD`. So a program that attached enough never fails, and one that did not is told.
@@ -16,8 +18,16 @@ use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::{Instance, State};
 
-/// What a buffer is attached to: the process (none) or a communicator.
-pub type BufferOwner = Option<Key>;
+/// What a buffer is attached to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferOwner {
+    /// The process.
+    Process,
+    /// A session.
+    Session(Key),
+    /// A communicator.
+    Communicator(Key),
+}
 
 /// An attached buffer.
 #[derive(Debug)]
@@ -44,9 +54,22 @@ fn charge(bytes: usize) -> i64 {
 impl State {
     fn attached(&mut self, owner: BufferOwner) -> Result<&mut Option<Attached>> {
         Ok(match owner {
-            None => &mut self.attached,
-            Some(communicator) => &mut self.communicators.get_mut(communicator)?.attached,
+            BufferOwner::Process => &mut self.attached,
+            BufferOwner::Session(session) => &mut self.sessions.get_mut(session)?.attached,
+            BufferOwner::Communicator(communicator) => {
+                &mut self.communicators.get_mut(communicator)?.attached
+            }
         })
+    }
+
+    /// Whose buffer the sends of a communicator use.
+    fn buffer_owner(&self, communicator: Key) -> Result<BufferOwner> {
+        let found = self.communicators.get(communicator)?;
+        if found.attached.is_some() {
+            return Ok(BufferOwner::Communicator(communicator));
+        }
+        let has_buffer = |key: &Key| self.sessions.get(*key).is_ok_and(|session| session.attached.is_some());
+        Ok(found.session.filter(has_buffer).map_or(BufferOwner::Process, BufferOwner::Session))
     }
 
     /// Attaches a buffer (`MPI_Buffer_attach`, `MPI_Comm_attach_buffer`).
@@ -72,8 +95,7 @@ impl State {
     }
 
     pub(super) fn send_buffered(&mut self, route: Route, message: &Message) -> Result<()> {
-        let owner =
-            self.communicators.get(route.communicator)?.attached.is_some().then_some(route.communicator);
+        let owner = self.buffer_owner(route.communicator)?;
         self.drop_sent(owner)?;
         let needed = charge(message.buffer.bytes() as usize);
         let Some(attached) = self.attached(owner)? else {
@@ -121,8 +143,11 @@ impl State {
 
     pub(super) fn buffer_is_flushed(&self, owner: BufferOwner) -> bool {
         let attached = match owner {
-            None => self.attached.as_ref(),
-            Some(communicator) => self.communicators.get(communicator).ok().and_then(|c| c.attached.as_ref()),
+            BufferOwner::Process => self.attached.as_ref(),
+            BufferOwner::Session(key) => self.sessions.get(key).ok().and_then(|s| s.attached.as_ref()),
+            BufferOwner::Communicator(key) => {
+                self.communicators.get(key).ok().and_then(|c| c.attached.as_ref())
+            }
         };
         let sent = |(request, _): &(Key, OwnedMemory)| self.is_complete(*request).unwrap_or(true);
         attached.is_none_or(|attached| attached.pending.iter().all(sent))
@@ -134,12 +159,18 @@ impl State {
     /// When there is no such communicator.
     pub fn iflush_buffer(&mut self, owner: BufferOwner) -> Result<Key> {
         self.attached(owner)?;
-        Ok(self.insert_request(owner.unwrap_or(Self::WORLD), Work::Flush(owner)))
+        let communicator = match owner {
+            BufferOwner::Communicator(key) => key,
+            BufferOwner::Process | BufferOwner::Session(_) => Self::SELF,
+        };
+        Ok(self.insert_request(communicator, Work::Flush(owner)))
     }
 
     pub(crate) fn has_buffered_messages(&self) -> bool {
-        let keys: Vec<Key> = self.communicators.iter().map(|(key, _)| key).collect();
-        !self.buffer_is_flushed(None) || keys.into_iter().any(|key| !self.buffer_is_flushed(Some(key)))
+        let communicators = self.communicators.iter().map(|(key, _)| BufferOwner::Communicator(key));
+        let sessions = self.sessions.iter().map(|(key, _)| BufferOwner::Session(key));
+        let mut owners = std::iter::once(BufferOwner::Process).chain(communicators).chain(sessions);
+        owners.any(|owner| !self.buffer_is_flushed(owner))
     }
 }
 

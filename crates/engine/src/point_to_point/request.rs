@@ -6,10 +6,13 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
 use super::buffer::Buffer;
+use super::buffered::BufferOwner;
 use crate::collectives::{Planned, UnderWay};
 use crate::communicators::Pending;
 use crate::error::{Error, Result};
+use crate::external::Generalized;
 use crate::objects::Key;
+use crate::partitioned::Partitioned;
 
 /// What a completed operation says of the message (`MPI_Status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,13 +93,17 @@ pub(crate) enum Work {
     /// A receive.
     Receive(Receiving),
     /// Messages in an attached buffer that are to be gone (`MPI_Comm_iflush_buffer`).
-    Flush(Option<Key>),
+    Flush(BufferOwner),
     /// A receive and a send that complete together, with the memory of a send from a buffer that is replaced.
     Both { receive: Key, send: Key, memory: Option<OwnedMemory> },
     /// A duplicate of a communicator, which can be used when this completes (`MPI_Comm_idup`).
     Duplicate(Box<Pending>),
     /// A collective operation; none while a thread lets it go on.
     Collective(Option<Box<UnderWay>>),
+    /// An operation of the program's own (section 13.2).
+    Generalized { callbacks: Box<Generalized>, complete: bool },
+    /// A partitioned send or receive (chapter 4).
+    Partitioned(Box<Partitioned>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }

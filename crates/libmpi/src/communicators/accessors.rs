@@ -8,6 +8,7 @@ use postrider_engine::communicators::group::Comparison;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::info::Info;
 
+use super::groups::handle_with_session;
 use crate::parse::{self, Out, Text, TextOut};
 use crate::{info, instance};
 
@@ -92,14 +93,15 @@ mpi! {
 
     /// Section 7.3.2.
     MPI_Comm_group (comm: MPI_Comm, group: Out<MPI_Group>) on comm {
-        let found = read(comm, |found| Ok((*found.group).clone()))?;
-        group.set(instance().with(|state| Ok(parse::group_handle(state, found)))?)
+        let (found, session) = read(comm, |found| Ok(((*found.group).clone(), found.session)))?;
+        group.set(instance().with(|state| Ok(handle_with_session(state, found, session)))?)
     }
 
     /// Section 7.6.1.
     MPI_Comm_remote_group (comm: MPI_Comm, group: Out<MPI_Group>) on comm {
-        let found = read(comm, |found| found.remote.as_deref().cloned().ok_or_else(not_inter))?;
-        group.set(instance().with(|state| Ok(parse::group_handle(state, found)))?)
+        let both = |found: &Communicator| Some((found.remote.as_deref().cloned()?, found.session));
+        let (found, session) = read(comm, |found| both(found).ok_or_else(not_inter))?;
+        group.set(instance().with(|state| Ok(handle_with_session(state, found, session)))?)
     }
 
     /// Section 7.8: a name that is too long is cut.

@@ -1,18 +1,22 @@
 //! How communicators are made and freed (MPI 5.0, sections 7.4.2, 7.4.3 and 7.6.2).
 
 use core::ffi::c_int;
+use std::sync::Arc;
 
 use postrider_abi::*;
+use postrider_engine::communicators::Group;
+use postrider_engine::environment::HandlerKind;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::info::Info;
 use postrider_engine::objects::Key;
 
 use super::accessors::heed;
+use super::groups::session_of;
 use crate::caching::{self, Owner};
 use crate::error_handlers::inherit;
-use crate::parse::{self, Out};
+use crate::parse::{self, Out, Text};
 use crate::tables::tables;
-use crate::{info, instance};
+use crate::{error_handlers, info, instance};
 
 /// Starts a duplicate: its handle, and the request that completes when it can be used. Attributes are copied and hints set
 /// at once. Hints do not go from the original to the duplicate (since MPI 4.0).
@@ -167,6 +171,28 @@ mpi! {
         newintercomm.set(handle(made))
     }
 
+    /// Section 7.4.2: no communicator has to be there; the processes of the group agree by the text.
+    MPI_Comm_create_from_group (
+        group: MPI_Group, stringtag: Text, info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>
+    ) on errhandler {
+        newcomm.set(handle(from_groups(group, (info, errhandler), |group| {
+            instance().create_from_group(group, &stringtag.get()?)
+        })?))
+    }
+
+    /// Section 7.6.2: the same for two groups. Those of the other side count only at the local leader.
+    MPI_Intercomm_create_from_groups (
+        local_group: MPI_Group, local_leader: c_int, remote_group: MPI_Group, remote_leader: c_int,
+        stringtag: Text, info: MPI_Info, errhandler: MPI_Errhandler, newintercomm: Out<MPI_Comm>
+    ) on errhandler {
+        // What others than the leader give need not be a group.
+        let remote = instance().with(|state| parse::group(state, remote_group)).unwrap_or_default();
+        newintercomm.set(handle(from_groups(local_group, (info, errhandler), |group| {
+            let (local, remote) = ((group, local_leader), (&*remote, remote_leader));
+            instance().create_intercommunicator_from_groups(local, remote, &stringtag.get()?).map(Some)
+        })?))
+    }
+
     /// Section 7.6.2.
     MPI_Intercomm_merge (intercomm: MPI_Comm, high: c_int, newintracomm: Out<MPI_Comm>) on intercomm {
         let key = parse::communicator(intercomm)?;
@@ -188,6 +214,27 @@ mpi! {
         free(handle)?;
         comm.set(MPI_COMM_NULL)
     }
+}
+
+/// Makes a communicator of groups, with hints and an error handler of its own.
+fn from_groups(
+    group: MPI_Group,
+    (info, errhandler): (MPI_Info, MPI_Errhandler),
+    make: impl FnOnce(&Arc<Group>) -> Result<Option<Key>>,
+) -> Result<Option<Key>> {
+    let (hints, handler) = (info::hints(info)?, error_handlers::handler(errhandler)?);
+    error_handlers::check_kind(handler, HandlerKind::Communicator)?;
+    let (local, session) =
+        instance().with(|state| Ok((parse::group(state, group)?, session_of(state, group))))?;
+    let Some(made) = make(&local)? else { return Ok(None) };
+    instance().with(|state| {
+        let communicator = state.communicators.get_mut(made)?;
+        communicator.session = session;
+        tables().retain(handler)?;
+        communicator.handler = handler;
+        heed(&mut communicator.info, &hints)
+    })?;
+    Ok(Some(made))
 }
 
 fn check_tag(tag: c_int) -> Result<()> {

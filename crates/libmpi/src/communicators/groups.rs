@@ -3,17 +3,39 @@
 use core::ffi::c_int;
 
 use postrider_abi::*;
+use postrider_engine::State;
 use postrider_engine::communicators::{Group, Process};
 use postrider_engine::error::Result;
+use postrider_engine::objects::Key;
 
 use crate::instance;
 use crate::parse::{self, In, Out};
+
+/// The session that a group comes from, if any.
+pub fn session_of(state: &State, group: MPI_Group) -> Option<Key> {
+    parse::key_of(group.0).and_then(|key| state.sessions_of_groups.get(&key).copied())
+}
+
+/// The handle of a new group that comes from a session, if there is one.
+pub fn handle_with_session(state: &mut State, group: Group, session: Option<Key>) -> MPI_Group {
+    let handle = parse::group_handle(state, group);
+    if let (Some(key), Some(session)) = (parse::key_of(handle.0), session) {
+        state.sessions_of_groups.insert(key, session);
+    }
+    handle
+}
+
+/// The handle of a new group that was made of others.
+fn derived(state: &mut State, group: Group, from: &[MPI_Group]) -> MPI_Group {
+    let session = from.iter().find_map(|&group| session_of(state, group));
+    handle_with_session(state, group, session)
+}
 
 /// Makes a group of one.
 fn from_one(group: MPI_Group, new: Out<MPI_Group>, make: impl FnOnce(&Group) -> Result<Group>) -> Result<()> {
     new.set(instance().with(|state| {
         let made = make(&*parse::group(state, group)?)?;
-        Ok(parse::group_handle(state, made))
+        Ok(derived(state, made, &[group]))
     })?)
 }
 
@@ -25,7 +47,7 @@ fn from_two(
 ) -> Result<()> {
     new.set(instance().with(|state| {
         let made = make(&*parse::group(state, one)?, &*parse::group(state, other)?);
-        Ok(parse::group_handle(state, made))
+        Ok(derived(state, made, &[one, other]))
     })?)
 }
 
@@ -109,7 +131,10 @@ mpi! {
         instance().with(|state| {
             parse::group(state, handle)?;
             match parse::key_of(handle.0) {
-                Some(key) => state.groups.remove(key).map(drop),
+                Some(key) => {
+                    state.sessions_of_groups.remove(&key);
+                    state.groups.remove(key).map(drop)
+                }
                 None => Ok(()),
             }
         })?;

@@ -2,6 +2,6 @@
 
 mod accessors;
 mod constructors;
-mod groups;
+pub mod groups;
 
 pub use accessors::read;
