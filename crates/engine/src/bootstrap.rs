@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::settings::Settings;
 use crate::transports::file::{Directories, FileTransport};
 use crate::transports::hosts::Hosts;
-use crate::transports::shared_memory::SharedMemory;
+use crate::transports::shared_memory::{self, SharedMemory};
 use crate::transports::simulated::{Network, Simulated};
 use crate::transports::{Transport, Waiter};
 
@@ -88,6 +88,8 @@ impl World {
             }
         };
         facts.spreading.multicast = transport.multicast_lengths();
+        facts.spreading.single_copies =
+            shape.transport == job::Transport::SharedMemory && job.has_single_copies();
         Ok(Self { facts, transport, waiter })
     }
 
@@ -100,7 +102,9 @@ impl World {
             Transport::Hosts(hosts) => hosts.rings.choose(settings.long_messages, crowded),
             Transport::Alone | Transport::File(_) | Transport::Simulated(_) => {}
         }
+        let in_pieces = settings.long_messages == Some(shared_memory::Algorithm::Pieces);
         self.facts.spreading.forced = settings.spreading;
+        self.facts.spreading.single_copies &= !in_pieces;
         self.facts.settings = settings;
         self
     }

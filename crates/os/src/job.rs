@@ -5,7 +5,7 @@
 //! host is its launcher, and its post carries packets to the ranks of other hosts. Layout, in bytes:
 //!
 //! ```text
-//! 0        magic, version, shape, number of this host                  written once, by the launcher
+//! 0        magic, version, shape, number of this host, single copies   written once, by the launcher
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::hosts::Placement;
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
-use crate::process::Watched;
+use crate::process::{Watched, can_copy_between_processes};
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
 use crate::shelf::{self, SHELF_BYTES, TRAY_BYTES, TRAYS, Tray};
@@ -127,7 +127,10 @@ impl Job {
     pub fn create(shape: Shape, placement: &Placement, host: u32) -> Result<Self> {
         let layout = Layout::of(shape, placement, host);
         let segment = Segment::create(layout.bytes)?;
-        let facts = [VERSION, placement.ranks(), shape.cores, shape.transport as u32, shape.ring_bytes, host];
+        let single_copies = u32::from(can_copy_between_processes());
+        let transport = shape.transport as u32;
+        let facts =
+            [VERSION, placement.ranks(), shape.cores, transport, shape.ring_bytes, host, single_copies];
         for (i, fact) in facts.into_iter().enumerate() {
             segment.word32(8 + 4 * i).store(fact, Relaxed);
         }
@@ -199,6 +202,13 @@ impl Job {
     #[must_use]
     pub fn host(&self) -> u32 {
         self.host
+    }
+
+    /// Whether the system lets the launcher copy from one process's memory to another's. Ranks find out what it lets
+    /// them do; this is what all of them know.
+    #[must_use]
+    pub fn has_single_copies(&self) -> bool {
+        self.segment.word32(8 + 4 * 6).load(Relaxed) != 0
     }
 
     /// The ranks of this host.

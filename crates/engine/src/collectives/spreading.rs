@@ -18,11 +18,16 @@ algorithms! {
     }
 }
 
+/// Where ranks share cores: from here on one copy is worth its count of readers, measured with 3 to 32 ranks on two cores.
+const CROWDED_BYTES_MIN: u64 = 4 << 10;
+
 /// What the choice of the tree depends on, besides size and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spreading {
     /// What the transport gives to several processes of a host.
     pub multicast: Multicast,
+    /// Whether longer messages are read out of the sender's memory where the host is crowded, so that the sender copies nothing.
+    pub single_copies: bool,
     /// More ranks than cores on this host.
     pub crowded: bool,
     /// What the user wants.
@@ -31,18 +36,24 @@ pub struct Spreading {
 
 impl Spreading {
     /// Without multicast.
-    pub const BINOMIAL: Self = Self { multicast: Multicast::NONE, crowded: false, forced: None };
+    pub const BINOMIAL: Self =
+        Self { multicast: Multicast::NONE, single_copies: false, crowded: false, forced: None };
 
     /// Whether a message of `bytes` to the others of `size` processes goes along a flat tree. Where ranks share cores, what counts is
-    /// the work of all of them together, which one copy always lessens; where each has a core, the sender must not be busy
-    /// with telling its receivers for longer than a tree would copy.
+    /// the work of all of them together; where each has a core, the sender must not be busy with telling its receivers for
+    /// longer than a tree would copy.
     #[must_use]
     pub fn is_flat(&self, size: u32, bytes: i64) -> bool {
         let (bytes, receivers) = (bytes as u64, u64::from(size).saturating_sub(1));
-        let pays = || self.crowded || bytes >= self.multicast.bytes_per_receiver * receivers;
+        let per_receiver = self.multicast.bytes_per_receiver;
+        let pays = match self.crowded {
+            true => bytes >= CROWDED_BYTES_MIN || per_receiver == 0,
+            false => bytes >= per_receiver * receivers,
+        };
+        let is_read = self.crowded && self.single_copies && bytes > self.multicast.bytes_max;
         match self.forced {
             Some(algorithm) => algorithm == Algorithm::Flat,
-            None => receivers > 1 && self.multicast.takes(bytes) && pays(),
+            None => receivers > 1 && (self.multicast.takes(bytes) && pays || is_read),
         }
     }
 

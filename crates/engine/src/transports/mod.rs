@@ -56,7 +56,7 @@ pub struct Multicast {
     pub bytes_min: u64,
     /// The longest.
     pub bytes_max: u64,
-    /// What telling one more receiver costs, as the length of a message whose copy costs the same.
+    /// What one more receiver costs, as the length of a message whose copy costs the same; 0 for next to nothing.
     pub bytes_per_receiver: u64,
 }
 

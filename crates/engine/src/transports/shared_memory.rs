@@ -229,3 +229,99 @@ pub(super) fn incoming(peer: u32, kind: u32, packet: Packet) -> Incoming {
     let place = packet.body.offset(head_bytes as i64);
     Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postrider_os::hosts::Placement;
+    use postrider_os::job::{Shape, Transport};
+    use postrider_os::memory::OwnedMemory;
+
+    const HEADER: Header = Header { kind: Kind::Eager, context: 7, source: 0, tag: 3, words: [0; 3] };
+
+    fn host(ranks: u32) -> Vec<SharedMemory> {
+        let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 4096 };
+        let job = Arc::new(Job::create(shape, &Placement::one_host(ranks), 0).unwrap());
+        (0..ranks).map(|rank| SharedMemory::new(Arc::clone(&job), rank)).collect()
+    }
+
+    fn filled(bytes: usize, byte: u8) -> OwnedMemory {
+        let mut memory = OwnedMemory::new(bytes);
+        memory.as_mut_slice().fill(byte);
+        memory
+    }
+
+    /// Takes a message, and says which byte it is full of, how long it is and where it lies.
+    fn take(rank: &mut SharedMemory) -> Option<(u8, usize, usize)> {
+        let Incoming { peer: 0, header: HEADER, body: Body::Memory(place, bytes) } = rank.receive()? else {
+            panic!("another packet")
+        };
+        let mut content = vec![0; bytes];
+        place.read(&mut content);
+        assert!(content.iter().all(|byte| *byte == content[0]));
+        Some((content[0], bytes, place.address()))
+    }
+
+    #[test]
+    fn all_receivers_read_one_tray() {
+        let mut ranks = host(4);
+        let mut body = filled(TRAY_BYTES, 9);
+        assert_eq!(ranks[0].multicast(&[3, 1, 2], &HEADER, UserMemory::of(&mut body), TRAY_BYTES), 3);
+        let seen: Vec<_> = ranks[1..].iter_mut().map(take).collect();
+        assert!(seen[0].is_some_and(|(byte, bytes, _)| (byte, bytes) == (9, TRAY_BYTES)));
+        assert!(seen.iter().all(|one| *one == seen[0]));
+    }
+
+    #[test]
+    fn a_full_shelf_leaves_all_receivers_to_the_caller() {
+        let mut ranks = host(3);
+        let send = |ranks: &mut [SharedMemory], byte| {
+            let mut body = filled(2000, byte);
+            ranks[0].multicast(&[1, 2], &HEADER, UserMemory::of(&mut body), 2000)
+        };
+        for tray in 0..TRAYS {
+            assert_eq!(send(&mut ranks, tray as u8), 2);
+        }
+        assert_eq!(send(&mut ranks, 100), 0);
+        // One of the two is not enough.
+        for receiver in [1, 2] {
+            assert_eq!(send(&mut ranks, 100), 0);
+            assert_eq!(take(&mut ranks[receiver]).map(|(byte, ..)| byte), Some(0));
+            ranks[receiver].release();
+        }
+        assert_eq!((send(&mut ranks, 101), send(&mut ranks, 102)), (2, 0));
+        for expected in [1, 2, 3, 101] {
+            assert_eq!(take(&mut ranks[2]).map(|(byte, ..)| byte), Some(expected));
+            ranks[2].release();
+        }
+        assert_eq!(take(&mut ranks[2]), None);
+    }
+
+    #[test]
+    fn who_has_no_room_in_a_ring_is_left_to_the_caller() {
+        let mut ranks = host(4);
+        let mut body = filled(2000, 1);
+        let body = UserMemory::of(&mut body);
+        while ranks[0].send(2, &HEADER, body, 0) {}
+        assert_eq!(ranks[0].multicast(&[1, 2, 3], &HEADER, body, 2000), 1);
+        assert_eq!(take(&mut ranks[1]).map(|(byte, bytes, _)| (byte, bytes)), Some((1, 2000)));
+        assert_eq!(take(&mut ranks[3]), None);
+        ranks[1].release();
+        assert!((0..TRAYS).all(|index| ranks[0].job.tray(0, index).0.is_free()));
+    }
+
+    #[test]
+    fn no_word_of_a_ring_is_trusted() {
+        for word in [TRAYS as u64, u64::MAX, (TRAY_BYTES as u64 + 1) << 32] {
+            let mut ranks = host(2);
+            let (kind, bytes) = (HEADER.kind as u32 | ON_SHELF, HEADER.bytes());
+            let sent = ranks[0].producers[1].push(kind, bytes + 8, |cells| {
+                HEADER.write(cells);
+                cells.offset(bytes as i64).store(word.to_le());
+            });
+            assert!(sent);
+            let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| take(&mut ranks[1])));
+            assert!(taken.is_err(), "{word:#x}");
+        }
+    }
+}
