@@ -18,8 +18,8 @@ algorithms! {
     }
 }
 
-/// Where ranks share cores: from here on one copy is worth its count of readers, measured with 3 to 32 ranks on two cores.
-const CROWDED_BYTES_MIN: u64 = 4 << 10;
+/// Where ranks share cores: from here on one copy for all is less work than one for each, measured with 3 to 16 ranks on two cores.
+const CROWDED_BYTES_MIN: u64 = 2 << 10;
 
 /// What the choice of the tree depends on, besides size and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

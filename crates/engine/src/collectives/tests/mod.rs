@@ -118,9 +118,10 @@ fn places(size: u32) -> impl Iterator<Item = Place<'static>> {
     places_on(size, &None)
 }
 
-/// All places of a communicator on several hosts, or on one.
+/// All places of a communicator on several hosts, or on one; odd numbers of processes tell each other along flat trees.
 fn places_on(size: u32, nodes: &Option<Nodes>) -> impl Iterator<Item = Place<'_>> {
-    (0..size).map(move |rank| Place { nodes: nodes.as_ref(), ..Place::on_one_host(rank, size) })
+    let spreading = if size % 2 == 1 { FLAT } else { Spreading::BINOMIAL };
+    (0..size).map(move |rank| Place { rank, size, nodes: nodes.as_ref(), spreading })
 }
 
 /// Random hosts for so many ranks: one, blocks of equal or different sizes, in turn, or anyhow.
