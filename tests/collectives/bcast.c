@@ -1,5 +1,5 @@
 /* Broadcast (MPI 5.0, section 6.4): every root, sizes on both sides of every algorithm switch, types with holes,
- * different types on root and others, zero counts; and barriers between. */
+ * different types on root and others, zero counts, roots that run ahead; and barriers between. */
 #include "../check.h"
 
 static void contiguous(int root, size_t bytes, unsigned char *data)
@@ -52,6 +52,37 @@ static void in_a_row(void)
     CHECK_EQ(in, -((rank + size - 1) % size));
 }
 
+enum { AHEAD = 12, AHEAD_BYTES = 20000 };
+
+/* The root is done with many broadcasts before the others begin; a message of the program has overtaken their receives. */
+static void ahead(int root)
+{
+    unsigned char *data = allocate((size_t)AHEAD * AHEAD_BYTES);
+    MPI_Request requests[AHEAD];
+    if (rank != root) {
+        OK(MPI_Recv(NULL, 0, MPI_INT, root, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < AHEAD; i++) {
+        unsigned char *part = data + (size_t)i * AHEAD_BYTES;
+        if (rank == root) {
+            fill(part, AHEAD_BYTES, (unsigned)i);
+        } else {
+            memset(part, 0, AHEAD_BYTES);
+        }
+        OK(MPI_Ibcast(part, AHEAD_BYTES, MPI_BYTE, root, MPI_COMM_WORLD, &requests[i]));
+    }
+    for (int peer = 0; peer < size && rank == root; peer++) {
+        if (peer != root) {
+            OK(MPI_Send(NULL, 0, MPI_INT, peer, 5, MPI_COMM_WORLD));
+        }
+    }
+    OK(MPI_Waitall(AHEAD, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < AHEAD; i++) {
+        CHECK(filled(data + (size_t)i * AHEAD_BYTES, AHEAD_BYTES, (unsigned)i));
+    }
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t sizes[] = {0, 1, 100, 2048, 12289, 100000, 1 << 20, 4000001};
@@ -62,7 +93,9 @@ int main(int argc, char **argv)
             contiguous(root, sizes[i], data);
         }
         holes(root, 10);
+        holes(root, 2000);
         holes(root, 20000);
+        ahead(root);
     }
     in_a_row();
     free(data);

@@ -10,11 +10,12 @@ use postrider_os::process;
 use postrider_os::wait::OwnBell;
 
 use crate::Facts;
+use crate::collectives::spreading::Spreading;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 use crate::transports::file::{Directories, FileTransport};
 use crate::transports::hosts::Hosts;
-use crate::transports::shared_memory::SharedMemory;
+use crate::transports::shared_memory::{self, SharedMemory};
 use crate::transports::simulated::{Network, Simulated};
 use crate::transports::{Transport, Waiter};
 
@@ -38,6 +39,7 @@ impl World {
             application: None,
             host: process::host_name(),
             settings: Settings::default(),
+            spreading: Spreading::BINOMIAL,
             placement: Placement::one_host(1),
         };
         Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
@@ -55,14 +57,16 @@ impl World {
     ) -> Result<Self> {
         let (shape, placement) = (job.shape(), job.placement().clone());
         let application = std::env::var(job::ENV_APPLICATION).ok().and_then(|text| text.parse().ok());
-        let facts = Facts {
+        let crowded = job.local_ranks().len() > shape.cores as usize;
+        let mut facts = Facts {
             rank,
             size: placement.ranks(),
-            crowded: job.local_ranks().len() > shape.cores as usize,
+            crowded,
             threads,
             application,
             host: process::host_name(),
             settings: Settings::default(),
+            spreading: Spreading { crowded, ..Spreading::BINOMIAL },
             placement,
         };
         let (transport, waiter) = match shape.transport {
@@ -83,6 +87,9 @@ impl World {
                 (Transport::File(files), waiter)
             }
         };
+        facts.spreading.multicast = transport.multicast_lengths();
+        facts.spreading.single_copies =
+            shape.transport == job::Transport::SharedMemory && job.has_single_copies();
         Ok(Self { facts, transport, waiter })
     }
 
@@ -95,6 +102,9 @@ impl World {
             Transport::Hosts(hosts) => hosts.rings.choose(settings.long_messages, crowded),
             Transport::Alone | Transport::File(_) | Transport::Simulated(_) => {}
         }
+        let in_pieces = settings.long_messages == Some(shared_memory::Algorithm::Pieces);
+        self.facts.spreading.forced = settings.spreading;
+        self.facts.spreading.single_copies &= !in_pieces;
         self.facts.settings = settings;
         self
     }
@@ -110,6 +120,7 @@ impl World {
             application: None,
             host: "simulated".to_owned(),
             settings: Settings::default(),
+            spreading: Spreading::BINOMIAL,
             placement: placement.clone(),
         };
         let simulated = Simulated::new(Arc::clone(network), rank);

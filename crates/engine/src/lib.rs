@@ -40,6 +40,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 pub use bootstrap::World;
 use collectives::report::Report;
+use collectives::spreading::Spreading;
 use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
 use objects::{Key, Table};
@@ -74,6 +75,8 @@ pub struct Facts {
     pub host: String,
     /// What the user has set.
     pub settings: settings::Settings,
+    /// How this process tells the others of its host what it has.
+    pub spreading: Spreading,
     /// Which process runs on which of the job's hosts: processes of one host can share memory.
     pub placement: Placement,
 }
@@ -162,11 +165,6 @@ impl State {
     #[must_use]
     pub fn eager_bytes_max(&self, peer: u32) -> u64 {
         self.transport.limits(peer).eager_bytes_max
-    }
-
-    /// Whether this process sends the same message to several of its host at the cost of one.
-    pub(crate) fn can_multicast(&self) -> bool {
-        self.transport.can_multicast()
     }
 
     fn new(world: &mut World) -> Self {

@@ -7,7 +7,8 @@
 use postrider_abi::MPI_ERR_ARG;
 
 use crate::collectives::{
-    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, report, scan, scatter,
+    allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, report, scan,
+    scatter, spreading,
 };
 use crate::error::{Error, Result};
 use crate::transports::shared_memory;
@@ -64,6 +65,7 @@ forced_algorithms! {
     reduce_scatter: reduce_scatter = "POSTRIDER_REDUCE_SCATTER",
         "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block.";
     scan: scan = "POSTRIDER_SCAN", "Algorithm of MPI_Scan and MPI_Exscan.";
+    spreading: spreading = "POSTRIDER_SPREADING", "The tree by which a process of a host tells the others what it has.";
     report: report = "POSTRIDER_REPORT",
         "What process 0 reports on standard error when it finalizes: which algorithms collectives have used.";
     long_messages: shared_memory = "POSTRIDER_LONG_MESSAGES", "How long messages travel through shared memory.";

@@ -5,7 +5,7 @@
 //! host is its launcher, and its post carries packets to the ranks of other hosts. Layout, in bytes:
 //!
 //! ```text
-//! 0        magic, version, shape, number of this host                  written once, by the launcher
+//! 0        magic, version, shape, number of this host, single copies   written once, by the launcher
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
@@ -16,6 +16,7 @@
 //! links    8 bytes per host: the token of the link to it, and the descriptor of its pipe   see `link`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
 //! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
+//! shelves  one for each rank of this host                                 with the rings, see `shelf`
 //! ```
 //!
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
@@ -25,9 +26,11 @@ use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
 use crate::hosts::Placement;
 use crate::link::{LinkPipe, Token};
-use crate::process::Watched;
+use crate::memory::UserMemory;
+use crate::process::{Watched, can_copy_between_processes};
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
+use crate::shelf::{self, SHELF_BYTES, TRAY_BYTES, TRAYS, Tray};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::wait::Doorbell;
 
@@ -43,7 +46,7 @@ pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const POST_BELL: usize = 64;
 const BOARD: usize = 4096;
 const SLOT_BYTES: usize = 192;
@@ -124,7 +127,10 @@ impl Job {
     pub fn create(shape: Shape, placement: &Placement, host: u32) -> Result<Self> {
         let layout = Layout::of(shape, placement, host);
         let segment = Segment::create(layout.bytes)?;
-        let facts = [VERSION, placement.ranks(), shape.cores, shape.transport as u32, shape.ring_bytes, host];
+        let single_copies = u32::from(can_copy_between_processes());
+        let transport = shape.transport as u32;
+        let facts =
+            [VERSION, placement.ranks(), shape.cores, transport, shape.ring_bytes, host, single_copies];
         for (i, fact) in facts.into_iter().enumerate() {
             segment.word32(8 + 4 * i).store(fact, Relaxed);
         }
@@ -196,6 +202,13 @@ impl Job {
     #[must_use]
     pub fn host(&self) -> u32 {
         self.host
+    }
+
+    /// Whether the system lets the launcher copy from one process's memory to another's. Ranks find out what it lets
+    /// them do; this is what all of them know.
+    #[must_use]
+    pub fn has_single_copies(&self) -> bool {
+        self.segment.word32(8 + 4 * 6).load(Relaxed) != 0
     }
 
     /// The ranks of this host.
@@ -276,13 +289,27 @@ impl Job {
         Consumer::new(&self.segment, self.ring_offset(receiver, sender), self.shape.ring_bytes as usize)
     }
 
+    /// Tray `index` of the shelf of rank `owner`, and its bytes: [`TRAY_BYTES`] of them.
+    ///
+    /// # Panics
+    /// When there is no such tray, or the rank is on another host.
+    #[must_use]
+    pub fn tray(&self, owner: u32, index: usize) -> (Tray<'_>, UserMemory) {
+        assert!(index < TRAYS, "tray {index} of {TRAYS}");
+        let shelf = self.layout.shelves + self.local_place(owner) * SHELF_BYTES;
+        let readers = self.segment.word32(shelf + shelf::readers_offset(index));
+        (Tray::new(readers), self.segment.place(shelf + shelf::bytes_offset(index), TRAY_BYTES))
+    }
+
+    /// Which of the ranks of this host `rank` is.
+    fn local_place(&self, rank: u32) -> usize {
+        assert!(self.placement.host_of(rank) == self.host, "rank {rank} is on another host");
+        self.placement.place_of(rank) as usize
+    }
+
     /// Where the ring from `sender` to `receiver` is, both ranks of this host.
     fn ring_offset(&self, receiver: u32, sender: u32) -> usize {
-        let place = |rank: u32| {
-            assert!(self.placement.host_of(rank) == self.host, "rank {rank} is on another host");
-            self.placement.place_of(rank) as usize
-        };
-        let pair = place(receiver) * self.local_ranks().len() + place(sender);
+        let pair = self.local_place(receiver) * self.local_ranks().len() + self.local_place(sender);
         self.layout.rings + pair * (RING_HEADER_BYTES + self.shape.ring_bytes as usize)
     }
 
@@ -321,6 +348,7 @@ struct Layout {
     links: usize,
     rings: usize,
     post: usize,
+    shelves: usize,
     bytes: usize,
 }
 
@@ -333,8 +361,11 @@ impl Layout {
         let links = (map + 4 * ranks).next_multiple_of(8);
         let rings = (links + 8 * placement.hosts() as usize).next_multiple_of(4096);
         let post = rings + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
-        let bytes = post + to_post * (RING_HEADER_BYTES + shape.post_ring_bytes() as usize);
-        Self { map, links, rings, post, bytes }
+        let end = post + to_post * (RING_HEADER_BYTES + shape.post_ring_bytes() as usize);
+        let shelves = end.next_multiple_of(4096);
+        let owners = if shape.transport == Transport::SharedMemory { local } else { 0 };
+        let bytes = shelves + owners * SHELF_BYTES;
+        Self { map, links, rings, post, shelves, bytes }
     }
 }
 
@@ -465,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_do_not_overlap() {
+    fn rings_and_shelves_do_not_overlap() {
         let placement = Placement::new(vec![1, 0, 0, 1, 1]).unwrap();
         let job = Job::create(SHAPE, &placement, 1).unwrap();
         let mut rings = Vec::new();
@@ -476,6 +507,14 @@ mod tests {
         }
         for (number, ring) in rings.iter_mut().enumerate() {
             assert!(ring.push(number as u32, ring.body_bytes_max(), |_| ()));
+        }
+        for rank in [0, 3, 4] {
+            for index in 0..TRAYS {
+                let (tray, bytes) = job.tray(rank, index);
+                assert!(tray.is_free());
+                tray.lay_out(1);
+                bytes.write(&vec![0xff; TRAY_BYTES]);
+            }
         }
         let mut found = Vec::new();
         for receiver in [0, 3, 4] {

@@ -21,6 +21,7 @@ pub mod process;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod shared_memory;
+pub mod shelf;
 pub mod standing;
 pub mod sync;
 pub mod wait;

@@ -16,9 +16,9 @@ algorithms! {
         /// In round k a process sends the 2^k packed blocks that it has to the one 2^k below it: ceil(log2 n)
         /// rounds for any size; for short blocks.
         Bruck = "bruck",
-        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        /// To rank 0 along a binomial tree, and back as results spread: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
-        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// Everybody sends to rank 0, and the result comes back as results spread: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
         /// Nodes gather at their leaders, these exchange the blocks of whole nodes, and each tells its node:
@@ -153,7 +153,7 @@ fn there_and_back(place: Place, there: &Tree, send: Contribution, receive: &Bloc
         schedule.send(local(parent), subtree);
         schedule.end_round();
     }
-    tree::broadcast(&mut schedule, &Tree::binomial(place, 0), blocks(0, place.size));
+    tree::broadcast(&mut schedule, &place.spreading.tree(place, 0, total), blocks(0, place.size));
     unpack(&mut schedule, buffer, receive, 0..place.size);
     schedule
 }
@@ -194,7 +194,7 @@ fn on_nodes(rank: u32, nodes: &Nodes, send: Contribution, receive: &Blocks) -> S
         _ => double,
     };
     seat.among_leaders(&mut schedule, |schedule| way(schedule, seat.outside(), &region));
-    seat.spread(&mut schedule, places(0, ends.len() as u32 - 1));
+    seat.spread(&mut schedule, places(0, ends.len() as u32 - 1), total);
     unpack(&mut schedule, buffer, receive, nodes.ranks());
     schedule
 }

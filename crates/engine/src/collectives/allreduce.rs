@@ -16,9 +16,9 @@ algorithms! {
         RecursiveHalving = "recursive-halving",
         /// Pairwise exchange, then a ring: for long vectors and any size; 2(n - 1) rounds.
         Ring = "ring",
-        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        /// To rank 0 along a binomial tree, and back as results spread: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
-        /// Everybody sends to rank 0, and the result comes back along a binomial tree: as many messages as
+        /// Everybody sends to rank 0, and the result comes back as results spread: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
         /// Nodes reduce to their leaders, these to all of them, and each tells its node. On one host, or if
@@ -44,7 +44,7 @@ pub fn allreduce(algorithm: Algorithm, place: Place, reduction: Reduction) -> Sc
                 on_one_level(schedule, level(nodes.count()), seat.outside(), &reduction, held);
             });
             schedule.end_round();
-            seat.spread(&mut schedule, reduction.output().span(reduction.whole()));
+            seat.spread(&mut schedule, reduction.output().span(reduction.whole()), reduction.bytes());
         }
         (Algorithm::NodeAware, None) => {
             on_one_level(&mut schedule, level(place.size), place, &reduction, held);
@@ -103,7 +103,7 @@ fn there_and_back(
         held.settle(schedule, whole, output);
     }
     schedule.end_round();
-    tree::broadcast(schedule, &Tree::binomial(place, 0), output.span(whole));
+    tree::broadcast(schedule, &place.spreading.tree(place, 0, reduction.bytes()), output.span(whole));
 }
 
 /// Part `rank` of a vector of `count` elements; parts differ by one element at most.

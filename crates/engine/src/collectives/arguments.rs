@@ -2,6 +2,7 @@
 
 use super::nodes::Nodes;
 use super::schedule::{Buffer, Peer, Span, TypeOf};
+use super::spreading::Spreading;
 
 /// A process of an intra-communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,12 +13,14 @@ pub struct Place<'a> {
     pub size: u32,
     /// How the processes are spread over hosts; none if they are on one, or it does not matter.
     pub nodes: Option<&'a Nodes>,
+    /// How one of them tells the others what it has; on several hosts, nodes know better.
+    pub spreading: Spreading,
 }
 
 impl Place<'_> {
     /// The place of a process on one host with all others.
     pub fn on_one_host(rank: u32, size: u32) -> Self {
-        Self { rank, size, nodes: None }
+        Self { rank, size, nodes: None, spreading: Spreading::BINOMIAL }
     }
 
     /// The peer `distance` ranks above this process, cyclically; `distance` is at most the size.

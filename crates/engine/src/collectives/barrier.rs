@@ -10,9 +10,9 @@ algorithms! {
     {
         /// In round k everybody tells the process 2^k above it: ceil(log2 n) rounds of n messages.
         Dissemination = "dissemination",
-        /// To rank 0 and back along a binomial tree: 2(n - 1) messages, the fewest possible.
+        /// To rank 0 along a binomial tree, and back as results spread: 2(n - 1) messages, the fewest possible.
         Tree = "tree",
-        /// Everybody sends to rank 0, and the news comes back along a binomial tree: as many messages as
+        /// Everybody sends to rank 0, and the news comes back as results spread: as many messages as
         /// the tree, but nobody has to wait twice, which on a crowded node counts for more than the depth.
         Flat = "flat",
         /// Nodes gather at their leaders, these meet by dissemination, and release their nodes. On one host
@@ -31,7 +31,7 @@ pub fn barrier(algorithm: Algorithm, place: Place) -> Schedule {
             let seat = Seat::rootless(nodes, place.rank);
             seat.in_node(&mut schedule, |schedule| tree::notify(schedule, &Tree::flat(seat.inside(), 0)));
             seat.among_leaders(&mut schedule, |schedule| disseminate(schedule, seat.outside()));
-            seat.spread(&mut schedule, Span::EMPTY);
+            seat.spread(&mut schedule, Span::EMPTY, 0);
         }
         (Algorithm::Tree | Algorithm::NodeAware, _) => {
             there_and_back(&mut schedule, place, &Tree::binomial(place, 0));
@@ -51,7 +51,7 @@ fn disseminate(schedule: &mut Schedule, place: Place) {
 
 fn there_and_back(schedule: &mut Schedule, place: Place, there: &Tree) {
     tree::notify(schedule, there);
-    tree::broadcast(schedule, &Tree::binomial(place, 0), Span::EMPTY);
+    tree::broadcast(schedule, &place.spreading.tree(place, 0, 0), Span::EMPTY);
 }
 
 /// The barrier of an inter-communicator: each group gathers at its rank 0, these two meet, and each group is

@@ -62,12 +62,12 @@ fn on_one_level(schedule: &mut Schedule, algorithm: Algorithm, place: Place, roo
 fn on_nodes(schedule: &mut Schedule, place: Place, nodes: &Nodes, root: u32, data: Block) {
     let seat = Seat::new(nodes, place.rank, root);
     match select::broadcast(Situation::on_one_level(nodes.count()), data.bytes()) {
-        Algorithm::Binomial => seat.broadcast(schedule, data.in_receive()),
+        Algorithm::Binomial => seat.broadcast(schedule, data.in_receive(), data.bytes()),
         algorithm => {
             seat.among_leaders(schedule, |schedule| {
                 on_one_level(schedule, algorithm, seat.outside(), seat.root_node, data);
             });
-            seat.spread(schedule, data.in_receive());
+            seat.spread(schedule, data.in_receive(), data.bytes());
         }
     }
 }

@@ -91,7 +91,7 @@ enum Kind<'a> {
 impl Calls<'_> {
     fn kind(&self) -> Kind<'_> {
         match &self.communicator.remote {
-            None => Kind::Intra(self.communicator.place(self.facts, self.state.can_multicast())),
+            None => Kind::Intra(self.communicator.place(self.facts)),
             Some(remote) => {
                 let local = Place::on_one_host(self.communicator.rank, self.communicator.size());
                 Kind::Inter(InterPlace { local, remote_size: remote.size() })
@@ -100,7 +100,7 @@ impl Calls<'_> {
     }
 
     fn situation(&self, place: Place) -> Situation {
-        Situation::of(place, self.facts, self.state.can_multicast())
+        Situation::of(place, self.facts)
     }
 
     /// Notes by which algorithm the call is done; `bytes` is what a process contributes or gets.

@@ -19,9 +19,11 @@ use super::arguments::{Block, Blocks, Contribution, Layout, Place};
 use super::nodes::Nodes;
 use super::reduction::Reduction;
 use super::schedule::{Peer, Schedule, Span, Step};
+use super::spreading::Spreading;
 use super::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
+use crate::transports::Multicast;
 
 /// What a message costs, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,11 +111,13 @@ pub fn completion_time(
     costs: &Costs,
 ) -> Option<f64> {
     let hosts = placement.host_of_each().iter().copied();
-    let nodes = Nodes::new(hosts, costs.per_link.is_some());
+    let multicast = if costs.per_link.is_some() { Multicast::ALL } else { Multicast::NONE };
+    let spreading = Spreading { multicast, ..Spreading::BINOMIAL };
+    let nodes = Nodes::new(hosts, spreading);
     let build = schedules(family, algorithm, bytes as i64)?;
     let size = placement.ranks();
     let nodes = nodes.as_ref();
-    Some(Simulation::new(placement, costs, &|rank| build(Place { rank, size, nodes })).run())
+    Some(Simulation::new(placement, costs, &|rank| build(Place { rank, size, nodes, spreading })).run())
 }
 
 type Build = Box<dyn Fn(Place) -> Schedule>;

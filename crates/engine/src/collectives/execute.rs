@@ -184,23 +184,17 @@ impl Running<'_> {
         under_way: &mut Vec<Key>,
     ) -> Result<&'s [Step]> {
         let Some((first, others)) = steps.split_first() else { return Ok(steps) };
-        if let Step::Send { peer: Peer::Local(rank), from } = first
-            && state.can_multicast()
-        {
-            // Who is a neighbour twice gets two messages, one after the other.
-            let mut peers = BTreeSet::from([*rank]);
-            let mut is_same = |step: &Step| match step {
-                Step::Send { peer: Peer::Local(rank), from: other } => other == from && peers.insert(*rank),
-                _ => false,
-            };
-            let same = others.iter().take_while(|step| is_same(step)).count();
-            if same > 0 {
+        if let Some(from) = sent_twice(steps) {
+            let buffer = self.buffer(from);
+            let same = if state.multicasts(buffer.bytes()) { sent_alike(steps) } else { 0 };
+            if same > 1 {
                 let key = self.call.communicator;
                 let found = state.communicators.get(key)?;
+                let (alike, rest) = steps.split_at(same);
                 let routes: Result<Vec<Route>> =
-                    steps[..=same].iter().filter_map(peer_of).map(|peer| route(found, key, peer)).collect();
-                under_way.extend(state.post_multicast(&routes?, tag, &self.buffer(from))?);
-                return Ok(&others[same..]);
+                    alike.iter().filter_map(peer_of).map(|peer| route(found, key, peer)).collect();
+                under_way.extend(state.post_multicast(&routes?, tag, &buffer)?);
+                return Ok(rest);
             }
         }
         under_way.extend(self.start(state, first, tag)?);
@@ -251,6 +245,31 @@ impl Running<'_> {
 fn source(found: &Communicator, peer: Peer, tag: i32) -> (u64, Pattern) {
     let (rank, local) = rank_of(peer);
     (found.context_of(Space::Collective, local), Pattern { source: Some(rank), tag: Some(tag) })
+}
+
+/// The span of the first two steps, if both send it to processes of the local group.
+#[inline]
+fn sent_twice(steps: &[Step]) -> Option<&Span> {
+    match steps {
+        [Step::Send { peer: Peer::Local(_), from }, Step::Send { peer: Peer::Local(_), from: other }, ..]
+            if from == other =>
+        {
+            Some(from)
+        }
+        _ => None,
+    }
+}
+
+/// How many of the first steps send the same span to different peers. Who is a neighbour twice gets two messages, one after the other.
+fn sent_alike(steps: &[Step]) -> usize {
+    let mut peers = BTreeSet::new();
+    let mut is_same = |step: &&Step| match (*step, &steps[0]) {
+        (Step::Send { peer: Peer::Local(rank), from }, Step::Send { from: first, .. }) => {
+            from == first && peers.insert(*rank)
+        }
+        _ => false,
+    };
+    steps.iter().take_while(|step| is_same(step)).count()
 }
 
 fn peer_of(step: &Step) -> Option<Peer> {

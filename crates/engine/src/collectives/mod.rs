@@ -26,6 +26,7 @@ pub mod scan;
 pub mod scatter;
 pub mod schedule;
 pub mod select;
+pub mod spreading;
 pub mod tree;
 mod under_way;
 

@@ -16,6 +16,7 @@ use postrider_os::hosts::Placement;
 
 use super::arguments::{Place, local};
 use super::schedule::{Schedule, Span};
+use super::spreading::Spreading;
 use super::tree::Tree;
 
 /// How the processes of a communicator are spread over hosts; of communicators on several hosts only.
@@ -25,15 +26,15 @@ pub struct Nodes {
     /// For each node the first of its ranks in node order; one more is the number of processes.
     starts: Vec<u32>,
     in_order: bool,
-    multicast: bool,
+    spreading: Spreading,
     largest: u32,
 }
 
 impl Nodes {
     /// Of a communicator whose ranks run on `hosts`, whatever these numbers are; none if they are all the same.
-    /// `multicast` says whether a process sends the same message to several of its node at the cost of one.
+    /// `spreading` is that of this host.
     #[must_use]
-    pub fn new(hosts: impl Iterator<Item = u32>, multicast: bool) -> Option<Self> {
+    pub fn new(hosts: impl Iterator<Item = u32>, spreading: Spreading) -> Option<Self> {
         let mut numbers = BTreeMap::new();
         let mut number = |host| {
             let next = numbers.len() as u32;
@@ -49,7 +50,7 @@ impl Nodes {
         }
         let in_order = map.host_of_each().is_sorted();
         let largest = (0..map.hosts()).map(|node| map.ranks_on(node).len()).max().unwrap_or(0) as u32;
-        Some(Self { map, starts, in_order, multicast, largest })
+        Some(Self { map, starts, in_order, spreading, largest })
     }
 
     /// Number of nodes: at least two.
@@ -110,12 +111,6 @@ impl Nodes {
     pub fn largest(&self) -> u32 {
         self.largest
     }
-
-    /// Whether a process sends the same message to several of its node at the cost of one.
-    #[must_use]
-    pub fn multicast(&self) -> bool {
-        self.multicast
-    }
 }
 
 /// Where a process stands: in its node, and among the leaders.
@@ -175,7 +170,13 @@ impl<'a> Seat<'a> {
 
     /// This process among those of its node.
     pub fn inside(&self) -> Place<'static> {
-        Place { rank: self.nodes.position(self.rank), size: self.members().len() as u32, nodes: None }
+        let spreading = self.nodes.spreading;
+        Place {
+            rank: self.nodes.position(self.rank),
+            size: self.members().len() as u32,
+            nodes: None,
+            spreading,
+        }
     }
 
     /// The position of the leader in its node.
@@ -185,7 +186,7 @@ impl<'a> Seat<'a> {
 
     /// This process's node among the nodes.
     pub fn outside(&self) -> Place<'static> {
-        Place { rank: self.node, size: self.nodes.count(), nodes: None }
+        Place::on_one_host(self.node, self.nodes.count())
     }
 
     /// Adds what `build` makes of the processes of this node, whose ranks there are their positions.
@@ -200,23 +201,20 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// The tree by which this node's leader tells the others: flat where all of them get it at the cost of one.
-    pub fn spreading(&self) -> Tree {
-        match self.nodes.multicast() {
-            true => Tree::flat(self.inside(), self.leader_position()),
-            false => Tree::binomial(self.inside(), self.leader_position()),
-        }
+    /// The tree by which this node's leader tells the others something of `bytes`.
+    pub fn spreading(&self, bytes: i64) -> Tree {
+        self.nodes.spreading.tree(self.inside(), self.leader_position(), bytes)
     }
 
-    /// Passes `span` from the leaders to the others of their nodes.
-    pub fn spread(&self, schedule: &mut Schedule, span: Span) {
-        self.in_node(schedule, |schedule| super::tree::broadcast(schedule, &self.spreading(), span));
+    /// Passes `span` of `bytes` from the leaders to the others of their nodes.
+    pub fn spread(&self, schedule: &mut Schedule, span: Span, bytes: i64) {
+        self.in_node(schedule, |schedule| super::tree::broadcast(schedule, &self.spreading(bytes), span));
     }
 
-    /// Passes `span` from the root to everybody, along a binomial tree of nodes and inside each of them. A leader first
+    /// Passes `span` of `bytes` from the root to everybody, along a binomial tree of nodes and inside each of them. A leader first
     /// serves those that have the longest way to go: the leaders of other nodes.
-    pub fn broadcast(&self, schedule: &mut Schedule, span: Span) {
-        let (nodes, inside) = (Tree::binomial(self.outside(), self.root_node), self.spreading());
+    pub fn broadcast(&self, schedule: &mut Schedule, span: Span, bytes: i64) {
+        let (nodes, inside) = (Tree::binomial(self.outside(), self.root_node), self.spreading(bytes));
         let parent = match self.leads() {
             true => nodes.parent().map(|node| self.leader(node)),
             false => inside.parent().map(|position| self.members()[position as usize]),

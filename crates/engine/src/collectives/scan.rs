@@ -140,7 +140,7 @@ fn lower_nodes(
         }
     });
     if let Some(lower) = lower {
-        seat.spread(schedule, lower.span(whole));
+        seat.spread(schedule, lower.span(whole), reduction.bytes());
     }
     lower
 }

@@ -14,6 +14,7 @@
 //! An inter-communicator has one algorithm for each collective, so that there is nothing to choose.
 
 use super::arguments::Place;
+use super::spreading::Spreading;
 use super::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
@@ -59,8 +60,8 @@ pub struct Situation {
     pub crowded: bool,
     /// Number of hosts of the communicator.
     pub hosts: u32,
-    /// On one host: whether a process sends the same message to several others at the cost of one.
-    pub multicast: bool,
+    /// On one host: how a process tells the others what it has.
+    pub spreading: Spreading,
 }
 
 /// What there is to save.
@@ -75,17 +76,17 @@ enum Aim {
 
 impl Situation {
     /// Of a communicator. Processes of several hosts do not know each other's cores.
-    pub fn of(place: Place, facts: &Facts, multicast: bool) -> Self {
+    pub fn of(place: Place, facts: &Facts) -> Self {
         let on_one_level = Self::on_one_level(place.size);
         match place.nodes {
             Some(nodes) => Self { hosts: nodes.count(), ..on_one_level },
-            None => Self { crowded: facts.crowded, multicast, ..on_one_level },
+            None => Self { crowded: facts.crowded, spreading: place.spreading, ..on_one_level },
         }
     }
 
     /// Where no process is nearer than another, and each has a core.
     pub fn on_one_level(size: u32) -> Self {
-        Self { size, crowded: false, hosts: 1, multicast: false }
+        Self { size, crowded: false, hosts: 1, spreading: Spreading::BINOMIAL }
     }
 
     /// Whether some process has another one nearby, and others far away.
@@ -128,7 +129,7 @@ pub fn broadcast(situation: Situation, bytes: i64) -> broadcast::Algorithm {
     if situation.has_nodes() {
         return broadcast::Algorithm::NodeAware;
     }
-    if situation.multicast {
+    if situation.spreading.is_flat(situation.size, bytes) {
         return broadcast::Algorithm::Flat;
     }
     let long = bytes >= BROADCAST_LONG_BYTES && situation.size >= BROADCAST_PARTS_SIZE_MIN;

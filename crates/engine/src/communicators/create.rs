@@ -105,8 +105,8 @@ impl Instance {
         build: impl FnOnce(Place, Situation) -> Schedule,
     ) -> Result<Schedule> {
         self.with(|state| {
-            let place = state.communicators.get(communicator)?.place(&self.facts, state.can_multicast());
-            Ok(build(place, Situation::of(place, &self.facts, state.can_multicast())))
+            let place = state.communicators.get(communicator)?.place(&self.facts);
+            Ok(build(place, Situation::of(place, &self.facts)))
         })
     }
 

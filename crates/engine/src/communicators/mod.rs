@@ -24,6 +24,7 @@ pub use group::{Group, Process};
 
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
+use crate::collectives::spreading::Spreading;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;
@@ -170,16 +171,17 @@ impl Communicator {
     }
 
     /// This process in the local group, for schedules. The nodes are found once, and only in a job over several hosts.
-    pub(crate) fn place(&self, facts: &Facts, multicast: bool) -> Place<'_> {
+    pub(crate) fn place(&self, facts: &Facts) -> Place<'_> {
         let host = |process: Process| facts.placement.host_of(process.0);
         let nodes = match facts.placement.hosts() {
             1 => None,
             _ => {
-                let find = || Nodes::new(self.group.processes().map(host), multicast);
+                let find = || Nodes::new(self.group.processes().map(host), facts.spreading);
                 self.nodes.get_or_init(find).as_ref()
             }
         };
-        Place { rank: self.rank, size: self.size(), nodes }
+        let spreading = if nodes.is_none() { facts.spreading } else { Spreading::BINOMIAL };
+        Place { rank: self.rank, size: self.size(), nodes, spreading }
     }
 
     /// The tag of the next collective operation.

@@ -14,6 +14,12 @@ use crate::objects::Key;
 use crate::transports::wire::{Header, Kind};
 
 impl State {
+    /// Whether a message of `bytes` goes to several processes of this host at the cost of one.
+    #[inline]
+    pub(crate) fn multicasts(&self, bytes: u64) -> bool {
+        self.transport.multicast_lengths().takes(bytes)
+    }
+
     /// Starts sends of one message on ways that differ in their peers only. Returns those that are not complete at once.
     pub(crate) fn post_multicast(&mut self, routes: &[Route], tag: i32, buffer: &Buffer) -> Result<Vec<Key>> {
         let is_near = |route: &&Route| {

@@ -63,6 +63,18 @@ impl Hosts {
         }
     }
 
+    /// [`SharedMemory::multicast`] to processes of this host.
+    pub(super) fn multicast(
+        &mut self,
+        peers: &[u32],
+        header: &Header,
+        body: UserMemory,
+        bytes: usize,
+    ) -> usize {
+        let places: Vec<u32> = peers.iter().map(|&peer| self.place(peer)).collect();
+        self.rings.multicast(&places, header, body, bytes)
+    }
+
     /// Looks at both in turn, so that neither starves.
     #[inline]
     pub(super) fn receive(&mut self) -> Option<Incoming> {

@@ -49,6 +49,31 @@ pub struct Limits {
     pub single_copy: bool,
 }
 
+/// Which messages for several processes of this host are sent at the cost of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multicast {
+    /// The shortest.
+    pub bytes_min: u64,
+    /// The longest.
+    pub bytes_max: u64,
+    /// What one more receiver costs, as the length of a message whose copy costs the same; 0 for next to nothing.
+    pub bytes_per_receiver: u64,
+}
+
+impl Multicast {
+    /// None.
+    pub const NONE: Self = Self { bytes_min: u64::MAX, bytes_max: 0, bytes_per_receiver: 0 };
+    /// All, and another receiver costs next to nothing.
+    pub const ALL: Self = Self { bytes_min: 0, bytes_max: u64::MAX, bytes_per_receiver: 0 };
+
+    /// Whether it takes messages of this length.
+    #[inline]
+    #[must_use]
+    pub fn takes(&self, bytes: u64) -> bool {
+        self.bytes_min <= bytes && bytes <= self.bytes_max
+    }
+}
+
 /// A packet that has arrived. Give it back with [`Transport::release`] when its body is no longer needed.
 #[derive(Debug)]
 pub struct Incoming {
@@ -188,20 +213,29 @@ impl Transport {
         }
     }
 
-    /// Whether a packet for several processes of this host costs as much as a packet for one.
+    /// The messages that [`Transport::multicast`] is for.
     #[inline]
     #[must_use]
-    pub fn can_multicast(&self) -> bool {
-        matches!(self, Self::File(_))
+    pub fn multicast_lengths(&self) -> Multicast {
+        match self {
+            Self::File(_) => Multicast::ALL,
+            Self::SharedMemory(_) | Self::Hosts(_) => shared_memory::SharedMemory::multicast_lengths(),
+            Self::Alone | Self::Simulated(_) => Multicast::NONE,
+        }
     }
 
     /// Whether `peer` can be among the receivers of a [`Transport::multicast`].
     #[must_use]
     pub fn is_in_multicast(&self, peer: u32) -> bool {
-        matches!(self, Self::File(transport) if transport.links_to(peer))
+        match self {
+            Self::File(transport) => transport.links_to(peer),
+            Self::Hosts(transport) => transport.is_near(peer),
+            Self::SharedMemory(_) => true,
+            Self::Alone | Self::Simulated(_) => false,
+        }
     }
 
-    /// Sends a packet to several processes for which [`Transport::is_in_multicast`] holds, and returns how many of them, from
+    /// Sends a message to several processes for which [`Transport::is_in_multicast`] holds, and returns how many of them, from
     /// the first on, have got it: the others want one of their own.
     ///
     /// # Errors
@@ -215,7 +249,9 @@ impl Transport {
     ) -> Result<usize> {
         match self {
             Self::File(transport) => transport.multicast(peers, header, body, bytes),
-            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) => Ok(0),
+            Self::SharedMemory(transport) => Ok(transport.multicast(peers, header, body, bytes)),
+            Self::Hosts(transport) => Ok(transport.multicast(peers, header, body, bytes)),
+            Self::Alone | Self::Simulated(_) => Ok(0),
         }
     }
 

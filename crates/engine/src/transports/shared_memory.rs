@@ -6,6 +6,9 @@
 //! memory in one go (`process_vm_readv`). Which is better depends on the cores, see [`SharedMemory::choose`]. Whether the
 //! system has single copies at all is tried at start, on this process itself; whether it allows them between two processes
 //! shows when the first long message is fetched. Where it does not, pieces take over silently.
+//!
+//! A message for several processes that is neither short nor long is put on this process's shelf once
+//! ([`postrider_os::shelf`]); what goes through the rings is a header and where it lies, and its readers see a packet like any other.
 
 use std::sync::Arc;
 
@@ -13,14 +16,19 @@ use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
 use postrider_os::ring::{Consumer, Packet, Producer};
+use postrider_os::shelf::{TRAY_BYTES, TRAYS};
 
 use super::wire::{HEADER_BYTES_MAX, Header, Kind};
-use super::{Body, Incoming, Limits};
+use super::{Body, Incoming, Limits, Multicast};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
 const EAGER_BYTES_MAX: usize = 64 << 10;
 /// A piece that keeps both ends of the ring busy at the same time.
 const PIECE_BYTES_MAX: usize = 32 << 10;
+/// A message for several processes that is shorter than this costs no more in the ring of each.
+const SHELF_BYTES_MIN: u64 = 1 << 10;
+/// Beside a packet's kind: what follows the header is a word that says in which tray the body lies, and its length.
+const ON_SHELF: u32 = 1 << 8;
 
 algorithms! {
     /// How long messages travel.
@@ -43,6 +51,8 @@ pub struct SharedMemory {
     consumers: Vec<Consumer>,
     next: usize,
     current: Option<(usize, Packet)>,
+    /// The tray in which the current packet's body lies.
+    tray: Option<usize>,
     eager_bytes_max: usize,
     piece_bytes_max: usize,
     single_copy: bool,
@@ -67,6 +77,7 @@ impl SharedMemory {
             consumers,
             next: 0,
             current: None,
+            tray: None,
             eager_bytes_max: EAGER_BYTES_MAX.min(room),
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
             single_copy,
@@ -108,6 +119,43 @@ impl SharedMemory {
         sent
     }
 
+    /// What goes through the shelf: messages that are worth it, and fit.
+    pub(super) fn multicast_lengths() -> Multicast {
+        Multicast { bytes_min: SHELF_BYTES_MIN, bytes_max: TRAY_BYTES as u64, bytes_per_receiver: 128 }
+    }
+
+    /// Puts a body on the shelf for the processes of `places`, and returns how many of them, from the first on, have been told.
+    pub(super) fn multicast(
+        &mut self,
+        places: &[u32],
+        header: &Header,
+        body: UserMemory,
+        bytes: usize,
+    ) -> usize {
+        let own = self.ranks[self.place];
+        let Some(index) = (0..TRAYS).find(|&index| self.job.tray(own, index).0.is_free()) else { return 0 };
+        let (tray, memory) = self.job.tray(own, index);
+        if bytes > TRAY_BYTES {
+            return 0;
+        }
+        body.copy_to(memory, bytes);
+        tray.lay_out(places.len() as u32);
+        let (meta, head_bytes) = (header.kind as u32 | ON_SHELF, header.bytes());
+        let tell = |place: &&u32| {
+            self.producers[**place as usize].push(meta, head_bytes + 8, |cells| {
+                header.write(cells);
+                cells.offset(head_bytes as i64).store((index as u64 | (bytes as u64) << 32).to_le());
+            })
+        };
+        let told = places.iter().take_while(tell).count();
+        tray.give_back((places.len() - told) as u32);
+        // Only now: who is woken may take this process's core.
+        for &place in &places[..told] {
+            self.job.doorbell(self.ranks[place as usize]).ring();
+        }
+        told
+    }
+
     /// Looks at the rings in turn, from the one after the last that had a packet: nobody starves.
     #[inline]
     pub(super) fn receive(&mut self) -> Option<Incoming> {
@@ -120,16 +168,38 @@ impl SharedMemory {
             if let Some(packet) = self.consumers[place].peek() {
                 self.next = if place + 1 < ranks { place + 1 } else { 0 };
                 self.current = Some((place, packet));
-                return Some(incoming(self.ranks[place], packet.meta, packet));
+                let incoming = incoming(self.ranks[place], packet.meta, packet);
+                return Some(if packet.meta & ON_SHELF == 0 { incoming } else { self.on_shelf(incoming) });
             }
         }
         None
+    }
+
+    /// The same packet with its body, which lies on the sender's shelf.
+    #[inline(never)]
+    fn on_shelf(&mut self, packet: Incoming) -> Incoming {
+        let Incoming { peer, header, body } = packet;
+        let word = match body {
+            Body::Memory(place, 8) => u64::from_le(place.load()),
+            _ => u64::MAX,
+        };
+        let (index, bytes) = ((word & 0xffff_ffff) as usize, (word >> 32) as usize);
+        if index >= TRAYS || bytes > TRAY_BYTES {
+            panic!(
+                "a ring holds a packet of rank {peer} for tray {index}, {bytes} bytes: memory was overwritten"
+            );
+        }
+        self.tray = Some(index);
+        Incoming { peer, header, body: Body::Memory(self.job.tray(peer, index).1, bytes) }
     }
 
     /// Gives back the place of the packet that was received last; false when none of these was.
     #[inline]
     pub(super) fn release(&mut self) -> bool {
         let Some((place, packet)) = self.current.take() else { return false };
+        if let Some(index) = self.tray.take() {
+            self.job.tray(self.ranks[place], index).0.give_back(1);
+        }
         if self.consumers[place].release(packet) {
             self.job.doorbell(self.ranks[place]).ring();
         }
@@ -158,4 +228,100 @@ pub(super) fn incoming(peer: u32, kind: u32, packet: Packet) -> Incoming {
     let head_bytes = header.bytes();
     let place = packet.body.offset(head_bytes as i64);
     Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postrider_os::hosts::Placement;
+    use postrider_os::job::{Shape, Transport};
+    use postrider_os::memory::OwnedMemory;
+
+    const HEADER: Header = Header { kind: Kind::Eager, context: 7, source: 0, tag: 3, words: [0; 3] };
+
+    fn host(ranks: u32) -> Vec<SharedMemory> {
+        let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 4096 };
+        let job = Arc::new(Job::create(shape, &Placement::one_host(ranks), 0).unwrap());
+        (0..ranks).map(|rank| SharedMemory::new(Arc::clone(&job), rank)).collect()
+    }
+
+    fn filled(bytes: usize, byte: u8) -> OwnedMemory {
+        let mut memory = OwnedMemory::new(bytes);
+        memory.as_mut_slice().fill(byte);
+        memory
+    }
+
+    /// Takes a message, and says which byte it is full of, how long it is and where it lies.
+    fn take(rank: &mut SharedMemory) -> Option<(u8, usize, usize)> {
+        let Incoming { peer: 0, header: HEADER, body: Body::Memory(place, bytes) } = rank.receive()? else {
+            panic!("another packet")
+        };
+        let mut content = vec![0; bytes];
+        place.read(&mut content);
+        assert!(content.iter().all(|byte| *byte == content[0]));
+        Some((content[0], bytes, place.address()))
+    }
+
+    #[test]
+    fn all_receivers_read_one_tray() {
+        let mut ranks = host(4);
+        let mut body = filled(TRAY_BYTES, 9);
+        assert_eq!(ranks[0].multicast(&[3, 1, 2], &HEADER, UserMemory::of(&mut body), TRAY_BYTES), 3);
+        let seen: Vec<_> = ranks[1..].iter_mut().map(take).collect();
+        assert!(seen[0].is_some_and(|(byte, bytes, _)| (byte, bytes) == (9, TRAY_BYTES)));
+        assert!(seen.iter().all(|one| *one == seen[0]));
+    }
+
+    #[test]
+    fn a_full_shelf_leaves_all_receivers_to_the_caller() {
+        let mut ranks = host(3);
+        let send = |ranks: &mut [SharedMemory], byte| {
+            let mut body = filled(2000, byte);
+            ranks[0].multicast(&[1, 2], &HEADER, UserMemory::of(&mut body), 2000)
+        };
+        for tray in 0..TRAYS {
+            assert_eq!(send(&mut ranks, tray as u8), 2);
+        }
+        assert_eq!(send(&mut ranks, 100), 0);
+        // One of the two is not enough.
+        for receiver in [1, 2] {
+            assert_eq!(send(&mut ranks, 100), 0);
+            assert_eq!(take(&mut ranks[receiver]).map(|(byte, ..)| byte), Some(0));
+            ranks[receiver].release();
+        }
+        assert_eq!((send(&mut ranks, 101), send(&mut ranks, 102)), (2, 0));
+        for expected in [1, 2, 3, 101] {
+            assert_eq!(take(&mut ranks[2]).map(|(byte, ..)| byte), Some(expected));
+            ranks[2].release();
+        }
+        assert_eq!(take(&mut ranks[2]), None);
+    }
+
+    #[test]
+    fn who_has_no_room_in_a_ring_is_left_to_the_caller() {
+        let mut ranks = host(4);
+        let mut body = filled(2000, 1);
+        let body = UserMemory::of(&mut body);
+        while ranks[0].send(2, &HEADER, body, 0) {}
+        assert_eq!(ranks[0].multicast(&[1, 2, 3], &HEADER, body, 2000), 1);
+        assert_eq!(take(&mut ranks[1]).map(|(byte, bytes, _)| (byte, bytes)), Some((1, 2000)));
+        assert_eq!(take(&mut ranks[3]), None);
+        ranks[1].release();
+        assert!((0..TRAYS).all(|index| ranks[0].job.tray(0, index).0.is_free()));
+    }
+
+    #[test]
+    fn no_word_of_a_ring_is_trusted() {
+        for word in [TRAYS as u64, u64::MAX, (TRAY_BYTES as u64 + 1) << 32] {
+            let mut ranks = host(2);
+            let (kind, bytes) = (HEADER.kind as u32 | ON_SHELF, HEADER.bytes());
+            let sent = ranks[0].producers[1].push(kind, bytes + 8, |cells| {
+                HEADER.write(cells);
+                cells.offset(bytes as i64).store(word.to_le());
+            });
+            assert!(sent);
+            let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| take(&mut ranks[1])));
+            assert!(taken.is_err(), "{word:#x}");
+        }
+    }
 }

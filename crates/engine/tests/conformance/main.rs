@@ -7,6 +7,7 @@
 mod collectives;
 mod completion;
 mod kills;
+mod multicast;
 mod order;
 mod post;
 mod protocols;

@@ -5,6 +5,7 @@ use crate::collectives::arguments::{Blocks, Contribution};
 use crate::collectives::reduction::Reduction;
 use crate::collectives::schedule::Step;
 use crate::collectives::select::{self, Situation};
+use crate::collectives::spreading::Spreading;
 use crate::collectives::{
     allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
 };
@@ -189,6 +190,72 @@ fn the_choice_goes_by_size_bytes_and_crowding() {
     assert_eq!(select::broadcast(quiet(17), 1 << 30), broadcast::Algorithm::ScatterRing);
     assert_eq!(select::allgather(crowded(4), 64), allgather::Algorithm::Flat);
     assert_eq!(select::allgather(quiet(4), 1 << 20), allgather::Algorithm::Ring);
+}
+
+/// Messages that a process writes, if what it sends to several of its host in one round is written once: up to `longest`.
+fn written(size: u32, longest: i64, schedule: impl Fn(Place<'static>) -> Schedule) -> usize {
+    let sent = |step: &Step| match step {
+        Step::Send { from, .. } => Some(*from),
+        _ => None,
+    };
+    let of_round = |steps: &[Step]| {
+        let mut spans: Vec<_> = steps.iter().filter_map(sent).collect();
+        spans.dedup_by(|one, other| one == other && one.count <= longest);
+        spans.len()
+    };
+    let of_one = |place| schedule(place).rounds().map(|round| of_round(round.communication)).sum::<usize>();
+    places(size).map(of_one).sum()
+}
+
+/// Shared memory on a crowded host, and with a core for each rank.
+const SHELVES: Spreading = Spreading {
+    multicast: crate::transports::Multicast { bytes_min: 1024, bytes_max: 1 << 16, bytes_per_receiver: 128 },
+    single_copies: true,
+    crowded: true,
+    forced: None,
+};
+const QUIET: Spreading = Spreading { crowded: false, ..SHELVES };
+
+#[test]
+fn what_all_get_is_written_once() {
+    for size in 3..=17 {
+        let others = size as usize - 1;
+        let within = |place: Place<'static>| Place { spreading: SHELVES, ..place };
+        let block = Block { count: 1 << 14, layout: BYTES };
+        let situation = Situation { crowded: true, spreading: SHELVES, ..Situation::on_one_level(size) };
+        let to_all = select::broadcast(situation, block.bytes());
+        let schedule = |place| broadcast::broadcast(to_all, within(place), 2, block);
+        assert_eq!((written(size, 1 << 16, schedule), cost(size, 1 << 14, schedule).messages), (1, others));
+        // The operands come from everybody, and the result goes to all at once.
+        let schedule =
+            |place| allreduce::allreduce(allreduce::Algorithm::Tree, within(place), reduction(1 << 14, true));
+        assert_eq!(written(size, 1 << 16, schedule), others + 1);
+        let (send, blocks) = (Contribution::Send(block), Blocks::Equal(block));
+        let schedule = |place| allgather::allgather(allgather::Algorithm::Flat, within(place), send, blocks);
+        let total = (1 << 14) * i64::from(size);
+        let back = if total <= 1 << 16 { 1 } else { others };
+        assert_eq!(written(size, 1 << 16, schedule), others + back);
+    }
+}
+
+#[test]
+fn a_flat_tree_is_chosen_where_it_is_less_work() {
+    let lengths = |spreading: Spreading, size| {
+        [0, 1023, 1024, 2048, 1 << 14, 1 << 16, (1 << 16) + 1, 1 << 30]
+            .map(|bytes| spreading.is_flat(size, bytes))
+    };
+    let (no, yes) = (false, true);
+    assert_eq!(lengths(SHELVES, 2), [no; 8], "there is one receiver");
+    assert_eq!(lengths(SHELVES, 3), [no, no, no, yes, yes, yes, yes, yes]);
+    assert_eq!(lengths(QUIET, 3), [no, no, yes, yes, yes, yes, no, no]);
+    assert_eq!(lengths(QUIET, 100), [no, no, no, no, yes, yes, no, no]);
+    let in_pieces = Spreading { single_copies: false, ..SHELVES };
+    assert_eq!(lengths(in_pieces, 8), [no, no, no, yes, yes, yes, no, no]);
+    let files = Spreading { multicast: crate::transports::Multicast::ALL, ..Spreading::BINOMIAL };
+    assert_eq!(lengths(files, 3), [yes; 8]);
+    assert_eq!(lengths(FLAT, 3), [yes; 8]);
+    let binomial = Spreading { forced: Some(Algorithm::Binomial), ..files };
+    assert_eq!(lengths(binomial, 3), [no; 8]);
 }
 
 #[test]

@@ -11,7 +11,11 @@ mod simulator;
 use super::arguments::{Block, Layout, Place};
 use super::nodes::Nodes;
 use super::schedule::Schedule;
+use super::spreading::{Algorithm, Spreading};
 use simulator::{GAP, Operator, Outcome, Process, Random, Type, run};
+
+/// Where one message for all costs as much as for one.
+const FLAT: Spreading = Spreading { forced: Some(Algorithm::Flat), ..Spreading::BINOMIAL };
 
 /// A process and the receive buffer that it has to end with.
 struct Member {
@@ -114,9 +118,10 @@ fn places(size: u32) -> impl Iterator<Item = Place<'static>> {
     places_on(size, &None)
 }
 
-/// All places of a communicator on several hosts, or on one.
+/// All places of a communicator on several hosts, or on one; odd numbers of processes tell each other along flat trees.
 fn places_on(size: u32, nodes: &Option<Nodes>) -> impl Iterator<Item = Place<'_>> {
-    (0..size).map(move |rank| Place { rank, size, nodes: nodes.as_ref() })
+    let spreading = if size % 2 == 1 { FLAT } else { Spreading::BINOMIAL };
+    (0..size).map(move |rank| Place { rank, size, nodes: nodes.as_ref(), spreading })
 }
 
 /// Random hosts for so many ranks: one, blocks of equal or different sizes, in turn, or anyhow.
@@ -135,7 +140,7 @@ fn random_nodes(random: &mut Random, size: u32) -> Option<Nodes> {
         _ => 7,
     };
     let hosts: Vec<u32> = (0..size).map(host_of).collect();
-    Nodes::new(hosts.into_iter(), random.below(2) == 0)
+    Nodes::new(hosts.into_iter(), [Spreading::BINOMIAL, FLAT][random.below(2) as usize])
 }
 
 const BYTE: Type = Type { size: 1, extent: 1, lower: 0 };

@@ -14,7 +14,7 @@ use crate::collectives::{
 const BYTES: Layout = Layout { size: 1, extent: 1, contiguous: true };
 
 fn nodes(hosts: &[u32]) -> Nodes {
-    Nodes::new(hosts.iter().copied(), false).expect("there are several hosts")
+    Nodes::new(hosts.iter().copied(), Spreading::BINOMIAL).expect("there are several hosts")
 }
 
 /// Some communicators: blocks, in turn, different sizes, one process on each host, and hosts in no order.
@@ -42,7 +42,8 @@ fn crossing<'a>(nodes: &'a Nodes, schedule: impl Fn(Place<'a>) -> Schedule) -> (
     let (mut messages, mut bytes) = (0, 0);
     let size = size(nodes);
     for rank in 0..size {
-        let schedule = schedule(Place { rank, size, nodes: Some(nodes) });
+        let place = Place { nodes: Some(nodes), ..Place::on_one_host(rank, size) };
+        let schedule = schedule(place);
         for step in schedule.rounds().flat_map(|round| round.communication) {
             if let Step::Send { peer: Peer::Local(peer), from } = step
                 && nodes.of(*peer) != nodes.of(rank)
@@ -68,7 +69,7 @@ fn hosts_become_nodes() {
     assert_eq!(interleaved.ranks().collect::<Vec<u32>>(), [0, 2, 3, 1, 4]);
     assert_eq!(interleaved.runs(0..2), [(0, 1), (2, 2), (1, 1), (4, 1)]);
     assert!(nodes(&[9, 9, 4, 5]).in_order());
-    assert_eq!(Nodes::new([3, 3, 3].into_iter(), false), None);
+    assert_eq!(Nodes::new([3, 3, 3].into_iter(), Spreading::BINOMIAL), None);
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn only_leaders_meet() {
         ] {
             let all = |place| allreduce::allreduce(allreduce::Algorithm::NodeAware, place, reduction(bytes));
             let leaders = (0..count).collect::<Vec<u32>>();
-            let apart = Nodes::new(leaders.into_iter(), false).expect("several hosts");
+            let apart = Nodes::new(leaders.into_iter(), Spreading::BINOMIAL).expect("several hosts");
             let least = crossing(&apart, |place| allreduce::allreduce(alone, place, reduction(bytes)));
             assert_eq!(crossing(&nodes, all), least);
         }
@@ -198,7 +199,7 @@ fn long_vectors_are_reduced_on_nodes() {
 #[test]
 fn long_data_is_moved_on_nodes() {
     let hosts: [u32; 10] = [0, 0, 1, 2, 3, 4, 5, 6, 7, 7];
-    let nodes = Nodes::new(hosts.into_iter(), true);
+    let nodes = Nodes::new(hosts.into_iter(), FLAT);
     for datatype in [BYTE, Type { size: 1, extent: 2, lower: 1 }] {
         let bytes = select::BROADCAST_LONG_BYTES;
         let block = Block { count: bytes, layout: datatype.layout() };
@@ -249,6 +250,6 @@ fn processes_of_a_host_act_together_where_there_are_several() {
     assert_eq!(select::scatter(many, 8), scatter::Algorithm::NodeAwareTree);
     assert_eq!(select::alltoall(on(2), 64), alltoall::Algorithm::NodeAware);
     assert_eq!(select::alltoall(on(2), 1 << 16), alltoall::Algorithm::Pairwise);
-    let files = Situation { multicast: true, ..Situation::on_one_level(8) };
+    let files = Situation { spreading: FLAT, ..Situation::on_one_level(8) };
     assert_eq!(select::broadcast(files, 64), broadcast::Algorithm::Flat);
 }
