@@ -29,6 +29,7 @@ mod operations;
 #[allow(unsafe_code)]
 mod parse;
 mod point_to_point;
+mod processes;
 mod statuses;
 mod tables;
 mod topologies;

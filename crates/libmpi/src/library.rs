@@ -14,7 +14,7 @@ use postrider_os::process;
 
 use crate::caching::{self, Owner};
 use crate::joining::{self, Seat};
-use crate::parse;
+use crate::{parse, processes};
 
 /// Where the process is between the beginning and the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,7 @@ pub fn initialize(required: i32) -> Result<i32> {
         return Err(Error::new(MPI_ERR_OTHER, "two threads initialize MPI at the same time"));
     }
     PHASE.store(Phase::Active as u8, Ordering::Release);
+    processes::meet_parent()?;
     Ok(thread_level)
 }
 
@@ -173,12 +174,14 @@ pub fn finalize() -> Result<()> {
     // The first thing, while everything can still be used (section 11.2.3).
     let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
     instance().drain()?;
+    processes::collect_spawned();
     instance().report().iter().for_each(|report| eprint!("{report}"));
     PHASE.store(Phase::After as u8, Ordering::Release);
     if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
     }
+    instance().leave();
     if let Some(Library { seat: Some(seat), .. }) = LIBRARY.get() {
         seat.leave();
     }

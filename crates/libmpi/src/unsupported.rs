@@ -101,22 +101,12 @@ unsupported! {
 
     /// Process Initialization, Creation, and Management (chapter 11).
     processes {
-        MPI_Close_port
-        MPI_Comm_accept
-        MPI_Comm_connect
-        MPI_Comm_join
-        MPI_Comm_spawn
-        MPI_Comm_spawn_multiple
-        MPI_Lookup_name
-        MPI_Open_port
-        MPI_Publish_name
         MPI_Session_finalize
         MPI_Session_get_info
         MPI_Session_get_nth_pset
         MPI_Session_get_num_psets
         MPI_Session_get_pset_info
         MPI_Session_init
-        MPI_Unpublish_name
     }
 
     /// One-Sided Communications (chapter 12).

@@ -43,6 +43,9 @@ pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
 
+/// Environment variable: the port at which the processes wait that have spawned this job (`MPI_Comm_spawn`).
+pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
+
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
 const VERSION: u32 = 4;
 const KEY: usize = 40;

@@ -58,7 +58,11 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     let manner = Manner { label, timeout, grace, quiet };
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
-        None => run_here(options, later, manner),
+        None => {
+            let Run { transport, verbose, genv, section, .. } = options;
+            let applications = applications(section, later, &pairs(genv), cores());
+            run_here(HereJob { applications, transport, verbose, parent: None }, manner)
+        }
     }
 }
 
@@ -107,10 +111,22 @@ fn words_of(command: &str) -> Result<Vec<String>, Refusal> {
     })
 }
 
-fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<Outcome, Refusal> {
-    let Run { transport, verbose, genv, section, .. } = options;
+/// A job on this host.
+pub struct HereJob {
+    /// Its programs.
+    pub applications: Vec<Application>,
+    /// How messages travel.
+    pub transport: Transport,
+    /// Say where each rank runs.
+    pub verbose: bool,
+    /// The port at which those who spawned it wait, if it was spawned.
+    pub parent: Option<String>,
+}
+
+/// Runs a job on this host.
+pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
+    let HereJob { applications, transport, verbose, parent } = job;
     let cores = cores();
-    let applications = applications(section, later, &pairs(genv), cores);
     let ranks = fits_one_host(applications.iter().map(|application| i64::from(application.ranks)).sum())?;
 
     let temporary = std::env::temp_dir();
@@ -127,8 +143,14 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
     let shape = Shape { cores, transport, ring_bytes };
     let job = Job::create(shape, &Placement::one_host(ranks), 0).map_err(|error| Refusal::new(1, error))?;
 
+    let standard_input = match &parent {
+        Some(_) => Input::Nothing,
+        None if io::stdin().is_terminal() => Input::Fed,
+        None => Input::Ours,
+    };
     let surroundings = Surroundings {
         job: job.environment(),
+        parent,
         directory: directory.as_ref().map(|directory| directory.path().to_owned()),
         central: None,
         threads: (cores / ranks).max(1),
@@ -139,8 +161,8 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let sinks = Sink::standard().map_err(|error| Refusal::new(1, error))?;
     let mut watched = LocalRanks::new(&job)?;
-    let input = if io::stdin().is_terminal() { Input::Fed } else { Input::Ours };
-    let (started, refusal) = start_all(&Vec::from_iter(0..ranks), &applications, input, &surroundings);
+    let numbers = Vec::from_iter(0..ranks);
+    let (started, refusal) = start_all(&numbers, &applications, standard_input, &surroundings);
     if let Some(refusal) = refusal {
         end(&started);
         return Err(refusal);

@@ -266,6 +266,21 @@ impl Instance {
         }
     }
 
+    /// Whether this process exchanges messages as files, as a job must that it is to be connected with.
+    ///
+    /// # Errors
+    /// When it cannot be connected with any.
+    pub fn uses_files(&self) -> Result<bool> {
+        match self.means().0 {
+            Means::Memory => Ok(false),
+            Means::Files => Ok(true),
+            Means::Nothing => {
+                let detail = "jobs over several hosts cannot be connected with others; run them on one host";
+                Err(Error::new(MPI_ERR_OTHER, detail))
+            }
+        }
+    }
+
     /// Opens what leads to the other group's processes of other jobs.
     fn open(&self, communicator: Key, agreement: &Agreement) -> Result<()> {
         let bridge = match agreement.bridge.as_str() {
