@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::process;
 use crate::shared_memory::Segment;
+use crate::standing;
 
 const PREFIX: &str = "postrider-port-";
 /// No frame is longer: whoever says so does not speak this protocol.
@@ -58,7 +59,7 @@ impl Port {
         let until = Instant::now() + limit;
         loop {
             match self.listener.accept() {
-                Ok((stream, _)) if is_ours(&stream) => return Ok(Some(Connection(stream.into()))),
+                Ok((stream, _)) if standing::peer(&stream).is_ok() => return Ok(Some(Connection(stream.into()))),
                 // Somebody else's is closed at once.
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -86,21 +87,9 @@ fn wait(descriptor: i32, events: i16, limit: Duration) {
     unsafe { libc::poll(&raw mut entry, 1, milliseconds) };
 }
 
-/// Whether the other end belongs to this user.
-fn is_ours(stream: &UnixStream) -> bool {
-    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: 0 };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes no more than the length says.
-    let known = unsafe {
-        let place = (&raw mut peer).cast();
-        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, place, &raw mut length)
-    };
-    known == 0 && peer.uid == user()
-}
-
 fn user() -> u32 {
     // SAFETY: a plain system call.
-    unsafe { libc::geteuid() }
+    unsafe { libc::getuid() }
 }
 
 /// A connection between two processes.
@@ -124,9 +113,7 @@ impl Connection {
             }
             _ => Error::new(what(), error),
         })?;
-        if !is_ours(&stream) {
-            return Err(Error::new(what(), io::Error::from(io::ErrorKind::PermissionDenied)));
-        }
+        standing::peer(&stream)?;
         Ok(Self(stream.into()))
     }
 

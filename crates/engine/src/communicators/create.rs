@@ -94,8 +94,9 @@ impl Instance {
         build: impl FnOnce(Place, Situation) -> Schedule,
     ) -> Result<Schedule> {
         self.with(|state| {
-            let place = state.communicators.get(communicator)?.place(&self.facts, state.can_multicast());
-            Ok(build(place, Situation::of(place, &self.facts, state.can_multicast())))
+            let (found, multicast) = (state.communicators.get(communicator)?, state.can_multicast());
+            let place = found.place(&self.facts, multicast);
+            Ok(build(place, found.situation(place, &self.facts, multicast)))
         })
     }
 

@@ -23,6 +23,7 @@ pub use group::{Group, Process};
 
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
+use crate::collectives::select::Situation;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;
@@ -174,6 +175,15 @@ impl Communicator {
             }
         };
         Place { rank: self.rank, size: self.size(), nodes }
+    }
+
+    /// What the choice of an algorithm in the local group depends on, besides bytes: the same for all its processes.
+    /// Processes of other jobs do not know whether this job's ranks share cores.
+    pub(crate) fn situation(&self, place: Place, facts: &Facts, multicast: bool) -> Situation {
+        match self.group.greatest() {
+            Some(Process(greatest)) if greatest >= facts.size => Situation::on_one_level(place.size),
+            _ => Situation::of(place, facts, multicast),
+        }
     }
 
     /// The tag of the next collective operation.

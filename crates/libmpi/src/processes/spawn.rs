@@ -84,26 +84,33 @@ fn spawn(wanted: &[Wanted]) -> Result<Connection> {
     connection
 }
 
+/// The connection of the first process that comes, unless the launcher has a reason why none does.
 fn meet(port: &Port, child: &mut Child) -> Result<Connection> {
     loop {
         // In this order: what the launcher has said before its end is heard.
         let end = child.try_wait().ok().flatten();
         if let Some(mut connection) = port.accept(LISTEN).map_err(refused(MPI_ERR_SPAWN))? {
-            loop {
-                match connection.receive(LISTEN).map_err(refused(MPI_ERR_SPAWN))? {
-                    None => instance().go_on()?,
-                    Some(reason) if reason.is_empty() => return Ok(connection),
-                    Some(reason) => {
-                        return Err(Error::new(MPI_ERR_SPAWN, String::from_utf8_lossy(&reason)));
-                    }
-                }
+            match hear(&mut connection)? {
+                Some(reason) if reason.is_empty() => return Ok(connection),
+                Some(reason) => return Err(Error::new(MPI_ERR_SPAWN, String::from_utf8_lossy(&reason))),
+                None => {}
             }
-        }
-        if let Some(status) = end {
+        } else if let Some(status) = end {
             let detail = format!("the spawned processes have ended without having called MPI_Init ({status})");
             return Err(Error::new(MPI_ERR_SPAWN, detail));
         }
         instance().go_on()?;
+    }
+}
+
+/// The first words of who has come: none if it has left again, since it was ended by a launcher that will say why.
+fn hear(connection: &mut Connection) -> Result<Option<Vec<u8>>> {
+    loop {
+        match connection.receive(LISTEN) {
+            Ok(Some(words)) => return Ok(Some(words)),
+            Ok(None) => instance().go_on()?,
+            Err(_) => return Ok(None),
+        }
     }
 }
 
