@@ -21,6 +21,8 @@ use crate::shared_memory::Segment;
 use crate::standing;
 
 const PREFIX: &str = "postrider-port-";
+/// How the launcher of a spawned job begins at the port where its ranks are awaited; they begin with an empty frame.
+pub const LAUNCHER_SPEAKS: &[u8] = b"launcher:";
 /// No frame is longer: whoever says so does not speak this protocol.
 const FRAME_BYTES_MAX: u64 = 1 << 30;
 

@@ -19,7 +19,7 @@ use crate::directory::{self, JobDirectory};
 use crate::flags::{HOST_RANKS_MAX, LaterSection, Run, Section, Transfer, Transport};
 use crate::head::{self, Plan};
 use crate::hosts::{self, Host};
-use crate::installation;
+use crate::{installation, spawned};
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
@@ -171,6 +171,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
     let guarded = post_guard(surroundings.job.clone(), temporary);
     let watching = guarded.and_then(|guard| watched.watch(&processes, guard));
     watching.inspect_err(|_| end(&started))?;
+    surroundings.parent.iter().for_each(|port| spawned::tell_started(port));
     let mut supervisor = Supervisor::new(watched, programs(&applications), manner, signals, sinks);
     if verbose {
         supervisor.say(&placement(&applications, &surroundings, &started, job.shape()));

@@ -3,8 +3,8 @@
 //! to start in (empty for this one), the number of words of the command, and the words.
 //!
 //! Everything else is as for any job on one host: its own segment, its own guard, its own exit code. Its ranks are told the
-//! port at which the processes wait that have asked for them, and go there in `MPI_Init`. If they cannot be started the
-//! launcher goes there itself, and says why. Its environment is that of the asking rank, so the guard of that job ends this one too.
+//! port at which the processes wait that have asked for them, and go there in `MPI_Init`. The launcher goes there as well, and
+//! says that all ranks have been started (an empty reason), or why they cannot be. Its environment is that of the asking rank, so the guard of that job ends this one too.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
 use postrider_os::launch::die_by;
-use postrider_os::port::Connection;
+use postrider_os::port::{Connection, LAUNCHER_SPEAKS};
 use postrider_os::process::cores;
 
 use crate::flags::{Section, Transport};
@@ -37,18 +37,24 @@ pub fn run(port: String, transport: Transport) -> i32 {
             128 + signal
         }
         Err(refusal) => {
-            tell(&port, &refusal);
+            if !tell(&port, &refusal.message) {
+                eprintln!("postrider: {}", refusal.message);
+            }
             refusal.exit_code
         }
     }
 }
 
-/// Tells those who wait why there is no job; if that is not possible, whoever reads the error output.
-fn tell(port: &str, refusal: &Refusal) {
-    let told = Connection::to(port).and_then(|mut connection| connection.send(refusal.message.as_bytes()));
-    if told.is_err() {
-        eprintln!("postrider: {}", refusal.message);
-    }
+/// Says that all ranks have been started.
+pub fn tell_started(port: &str) {
+    // Should nobody wait any more, the ranks will notice that themselves.
+    let _told = tell(port, "");
+}
+
+/// Tells those who wait why there is no job; false if they are not there any more.
+fn tell(port: &str, reason: &str) -> bool {
+    let words = [LAUNCHER_SPEAKS, reason.as_bytes()].concat();
+    Connection::to(port).and_then(|mut connection| connection.send(&words)).is_ok()
 }
 
 fn read_applications() -> Result<Vec<Application>, Refusal> {

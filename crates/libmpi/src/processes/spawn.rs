@@ -2,7 +2,8 @@
 //!
 //! The root opens a port and starts `postrider spawned` with its name; what is to run goes to that one's standard input. The new
 //! processes go to the port in `MPI_Init`, all together, as if they called `MPI_Comm_connect`, while those here accept. The
-//! launcher's death before that is the end of the wait, and a reason that it can give comes through the port as well.
+//! launcher comes to the port as well, and says that it has started them all, or why it cannot; its end before that is the
+//! end of the wait.
 
 use core::ffi::c_int;
 use std::io::Write as _;
@@ -10,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use postrider_abi::*;
 use postrider_engine::error::{Error, Result};
-use postrider_os::port::{Connection, Port};
+use postrider_os::port::{Connection, LAUNCHER_SPEAKS, Port};
 
 use super::{LISTEN, join_groups, keys, refused};
 use crate::parse::{self, In, Out, Text, Words};
@@ -84,26 +85,35 @@ fn spawn(wanted: &[Wanted]) -> Result<Connection> {
     connection
 }
 
-/// The connection of the first process that comes, unless the launcher has a reason why none does.
+/// Waits for the first of the new processes, and for the launcher's word that it has started all of them.
 fn meet(port: &Port, child: &mut Child) -> Result<Connection> {
+    let (mut first, mut started) = (None, false);
     loop {
         // In this order: what the launcher has said before its end is heard.
         let end = child.try_wait().ok().flatten();
         if let Some(mut connection) = port.accept(LISTEN).map_err(refused(MPI_ERR_SPAWN))? {
-            match hear(&mut connection)? {
-                Some(reason) if reason.is_empty() => return Ok(connection),
-                Some(reason) => return Err(Error::new(MPI_ERR_SPAWN, String::from_utf8_lossy(&reason))),
+            let words = hear(&mut connection)?;
+            match words.as_deref().map(|words| words.strip_prefix(LAUNCHER_SPEAKS)) {
+                Some(None) => first = Some(connection),
+                Some(Some([])) => started = true,
+                Some(Some(reason)) => {
+                    return Err(Error::new(MPI_ERR_SPAWN, String::from_utf8_lossy(reason)));
+                }
                 None => {}
             }
         } else if let Some(status) = end {
             let detail = format!("the spawned processes have ended without having called MPI_Init ({status})");
             return Err(Error::new(MPI_ERR_SPAWN, detail));
         }
+        match first.take() {
+            Some(connection) if started => return Ok(connection),
+            waiting => first = waiting,
+        }
         instance().go_on()?;
     }
 }
 
-/// The first words of who has come: none if it has left again, since it was ended by a launcher that will say why.
+/// The first words of who has come; none if it has left again, as a process that was ended.
 fn hear(connection: &mut Connection) -> Result<Option<Vec<u8>>> {
     loop {
         match connection.receive(LISTEN) {
