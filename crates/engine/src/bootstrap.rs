@@ -7,7 +7,6 @@ use postrider_os::gate::Threads;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job};
 use postrider_os::process;
-use postrider_os::wait::OwnBell;
 
 use crate::Facts;
 use crate::collectives::spreading::Spreading;
@@ -23,6 +22,8 @@ use crate::transports::{Transport, Waiter};
 #[derive(Debug)]
 pub struct World {
     pub(crate) facts: Facts,
+    /// The key of the job.
+    pub(crate) key: u64,
     pub(crate) transport: Transport,
     pub(crate) waiter: Waiter,
 }
@@ -42,7 +43,9 @@ impl World {
             spreading: Spreading::BINOMIAL,
             placement: Placement::one_host(1),
         };
-        Self { facts, transport: Transport::Alone, waiter: Waiter::Alone(Arc::new(OwnBell::default())) }
+        // Without a number of its own a process can do everything but meet others that have none either.
+        let key = process::random().unwrap_or_default();
+        Self { facts, key, transport: Transport::Alone, waiter: Waiter::Alone(Arc::default()) }
     }
 
     /// Rank `rank` of a job of the launcher, with `directories` for a file transport's messages.
@@ -82,7 +85,7 @@ impl World {
                     let detail = format!("{} is not set: files need a directory", job::ENV_DIRECTORY);
                     return Err(Error::new(MPI_ERR_OTHER, detail));
                 };
-                let files = FileTransport::new(directories, rank, job.placement().clone())?;
+                let files = FileTransport::new(directories, rank, job.key(), job.placement().clone())?;
                 let waiter = Waiter::Inbox(files.inbox(), Arc::clone(job));
                 (Transport::File(files), waiter)
             }
@@ -90,7 +93,9 @@ impl World {
         facts.spreading.multicast = transport.multicast_lengths();
         facts.spreading.single_copies =
             shape.transport == job::Transport::SharedMemory && job.has_single_copies();
-        Ok(Self { facts, transport, waiter })
+        // Each host of several has its own segment and key; processes of such a job meet no others.
+        let key = if job.placement().hosts() == 1 { job.key() } else { 0 };
+        Ok(Self { facts, key, transport, waiter })
     }
 
     /// The same world with these settings.
@@ -100,7 +105,7 @@ impl World {
         match &mut self.transport {
             Transport::SharedMemory(rings) => rings.choose(settings.long_messages, crowded),
             Transport::Hosts(hosts) => hosts.rings.choose(settings.long_messages, crowded),
-            Transport::Alone | Transport::File(_) | Transport::Simulated(_) => {}
+            Transport::Alone | Transport::File(_) | Transport::Simulated(_) | Transport::Bridged(_) => {}
         }
         let in_pieces = settings.long_messages == Some(shared_memory::Algorithm::Pieces);
         self.facts.spreading.forced = settings.spreading;
@@ -125,7 +130,7 @@ impl World {
         };
         let simulated = Simulated::new(Arc::clone(network), rank);
         let waiter = Waiter::Simulated(simulated.bell());
-        Self { facts, transport: Transport::Simulated(simulated), waiter }
+        Self { facts, key: 0, transport: Transport::Simulated(simulated), waiter }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod objects;
 pub mod operations;
 pub mod partitioned;
 pub mod point_to_point;
+pub mod processes;
 mod progress;
 pub mod sessions;
 pub mod settings;
@@ -81,12 +82,23 @@ pub struct Facts {
     pub placement: Placement,
 }
 
+impl Facts {
+    /// The host of a process. Those of other jobs are met on one host only.
+    #[must_use]
+    pub fn host_of(&self, process: Process) -> u32 {
+        let ours = process.0 < self.size;
+        self.placement.host_of(if ours { process.0 } else { self.rank })
+    }
+}
+
 /// The local state of one MPI process.
 #[derive(Debug)]
 pub struct State {
     /// This process.
     own: u32,
     transport: Transport,
+    /// The processes of other jobs that this one knows.
+    strangers: processes::Strangers,
     /// What each peer's transport had no room for, in order.
     outgoing: Vec<VecDeque<Outgoing>>,
     /// How many things all of `outgoing` holds.
@@ -178,6 +190,7 @@ impl State {
         communicators.insert(Communicator::predefined(1, own, 0, "MPI_COMM_SELF"));
         Self {
             own: world.facts.rank,
+            strangers: processes::Strangers::new(world.key, world.facts.size),
             transport: std::mem::replace(&mut world.transport, Transport::Alone),
             outgoing: (0..world.facts.size).map(|_| VecDeque::new()).collect(),
             backlog: 0,
@@ -255,6 +268,11 @@ impl Instance {
         self.wait_until(self.lock(), |state| {
             (state.backlog == 0 && !state.has_buffered_messages()).then_some(Ok(()))
         })
+    }
+
+    /// The very end: processes of other jobs may take this one's end for a good one.
+    pub fn leave(&self) {
+        self.waiter.leave();
     }
 }
 

@@ -151,7 +151,7 @@ impl Instance {
         before: u64,
         ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<Slept<'a, T>> {
-        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.threads.meet() {
+        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.threads.meet() && !state.is_connected() {
             return Err(deadlock());
         }
         self.wake_others(&state, before);
@@ -175,11 +175,13 @@ impl Instance {
         }
         state.sleepers += 1;
         drop(state);
-        if self.waiter.sleep(ticket, SLEEP_MAX) {
-            self.waiter.check()?;
-        }
+        let nothing_came = self.waiter.sleep(ticket, SLEEP_MAX);
         let mut state = self.lock();
         state.sleepers -= 1;
+        if nothing_came {
+            self.waiter.check()?;
+            state.check_strangers()?;
+        }
         Ok(Slept::Woken(state))
     }
 

@@ -31,6 +31,7 @@ mod operations;
 mod parse;
 mod partitioned;
 mod point_to_point;
+mod processes;
 mod sessions;
 mod statuses;
 mod tables;

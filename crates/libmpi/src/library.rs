@@ -18,7 +18,7 @@ use postrider_os::process;
 
 use crate::caching::{self, Owner};
 use crate::joining::{self, Seat};
-use crate::parse;
+use crate::{parse, processes};
 
 /// Where the process is between `MPI_Init` and `MPI_Finalize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,7 @@ pub fn initialize(required: i32) -> Result<i32> {
     let thread_level = begin(required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE))?;
     let _ = MAIN_THREAD.set(thread::current().id());
     PHASE.store(Phase::Active as u8, Ordering::Release);
+    processes::meet_parent()?;
     Ok(thread_level)
 }
 
@@ -160,6 +161,7 @@ fn end_use() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
     }
+    instance().leave();
     // What another launcher has started can be left only once.
     static LEFT: OnceLock<()> = OnceLock::new();
     if let Some(seat) = &library.seat {
@@ -243,6 +245,7 @@ pub fn finalize() -> Result<()> {
     let deleted = caching::delete_all(Owner::Communicator(MPI_COMM_SELF));
     let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     instance().drain()?;
+    processes::collect_spawned();
     PHASE.store(Phase::After as u8, Ordering::Release);
     end_use();
     deleted

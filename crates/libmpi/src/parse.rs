@@ -196,6 +196,26 @@ impl Text {
     }
 }
 
+/// An argument of C strings that ends with a null pointer, as that of `main` does; null is an empty one.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Words(pub *const *const c_char);
+
+impl Words {
+    /// The strings.
+    pub fn get(self) -> Vec<Vec<u8>> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: not null, and the caller promises strings with their final NUL, and a null pointer after the last.
+        let word = |index| unsafe {
+            let word = self.0.add(index).read_unaligned();
+            (!word.is_null()).then(|| CStr::from_ptr(word).to_bytes().to_vec())
+        };
+        (0..).map_while(word).collect()
+    }
+}
+
 /// An output string argument.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,13 @@
-//! What belongs to the process and not to the instance: info objects, error codes, error handlers, allocated memory.
+//! What belongs to the process and not to the instance: info objects, error codes, error handlers, allocated memory, ports,
+//! and jobs that were spawned.
 //!
 //! The functions on the first three may be called before `MPI_Init` and after `MPI_Finalize` (MPI 5.0, section 11.4.1), when
 //! there is no instance. This lock is taken last: whoever holds it takes no other, and calls nothing of the user's.
 
 use std::collections::BTreeMap;
+use std::process::Child;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use postrider_abi::{MPI_ERR_ERRHANDLER, MPI_ERR_INFO, MPI_ERR_LASTCODE};
 use postrider_engine::environment::{ErrorCodes, ErrorHandler, Handler};
@@ -13,6 +15,7 @@ use postrider_engine::error::Result;
 use postrider_engine::info::Info;
 use postrider_engine::objects::Table;
 use postrider_os::memory::OwnedMemory;
+use postrider_os::port::{Port, Published};
 
 /// The tables.
 #[derive(Debug)]
@@ -25,6 +28,12 @@ pub struct Tables {
     pub error_codes: ErrorCodes,
     /// What `MPI_Alloc_mem` gave out, by address.
     pub allocated: BTreeMap<usize, OwnedMemory>,
+    /// Open ports.
+    pub ports: Vec<Arc<Port>>,
+    /// Names that this process has published.
+    pub published: Vec<Published>,
+    /// Launchers of jobs that this process has spawned.
+    pub spawned: Vec<Child>,
 }
 
 static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(|| {
@@ -33,6 +42,9 @@ static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(|| {
         error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
         error_codes: ErrorCodes::default(),
         allocated: BTreeMap::new(),
+        ports: Vec::new(),
+        published: Vec::new(),
+        spawned: Vec::new(),
     })
 });
 

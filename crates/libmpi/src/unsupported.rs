@@ -73,16 +73,6 @@ unsupported! {
 
     /// Process Initialization, Creation, and Management (chapter 11).
     processes {
-        MPI_Close_port
-        MPI_Comm_accept
-        MPI_Comm_connect
-        MPI_Comm_join
-        MPI_Comm_spawn
-        MPI_Comm_spawn_multiple
-        MPI_Lookup_name
-        MPI_Open_port
-        MPI_Publish_name
-        MPI_Unpublish_name
     }
 
     /// One-Sided Communications (chapter 12).

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! 0        magic, version, shape, number of this host, single copies   written once, by the launcher
+//! 40       key: a random number that no other job has
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
@@ -27,7 +28,7 @@ use crate::error::Result;
 use crate::hosts::Placement;
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
-use crate::process::{Watched, can_copy_between_processes};
+use crate::process::{self, Watched, can_copy_between_processes};
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
 use crate::shelf::{self, SHELF_BYTES, TRAY_BYTES, TRAYS, Tray};
@@ -45,8 +46,12 @@ pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
 
+/// Environment variable: the port at which the processes wait that have spawned this job (`MPI_Comm_spawn`).
+pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
+
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
 const VERSION: u32 = 4;
+const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const BOARD: usize = 4096;
 const SLOT_BYTES: usize = 192;
@@ -116,6 +121,8 @@ pub struct Job {
     placement: Placement,
     host: u32,
     layout: Layout,
+    /// The process that made it, and its descriptor there.
+    place: (u32, u32),
     launcher: Option<Watched>,
 }
 
@@ -137,8 +144,10 @@ impl Job {
         for (rank, &host) in placement.host_of_each().iter().enumerate() {
             segment.word32(layout.map + 4 * rank).store(host, Relaxed);
         }
+        segment.word64(KEY).store(process::random()?, Relaxed);
         segment.word64(0).store(MAGIC, Release);
-        Ok(Self { segment, shape, placement: placement.clone(), host, layout, launcher: None })
+        let place = (std::process::id(), segment.descriptor());
+        Ok(Self { segment, shape, placement: placement.clone(), host, layout, place, launcher: None })
     }
 
     /// Maps the segment of the job that `POSTRIDER_JOB` names (a rank).
@@ -171,7 +180,8 @@ impl Job {
         if layout.bytes > segment.bytes() {
             return Err(broken());
         }
-        Ok(Self { segment, shape, placement, host, layout, launcher: Watched::new(pid) })
+        let place = (pid, descriptor);
+        Ok(Self { segment, shape, placement, host, layout, place, launcher: Watched::new(pid) })
     }
 
     /// Whether the launcher still runs. Ranks that outlive it have nobody to end them.
@@ -180,10 +190,22 @@ impl Job {
         self.launcher.as_ref().is_none_or(Watched::runs)
     }
 
-    /// The value of `POSTRIDER_JOB` for the ranks of the job that this process created.
+    /// The value of `POSTRIDER_JOB` for the ranks of this job.
     #[must_use]
     pub fn environment(&self) -> String {
-        format!("{}:{}", std::process::id(), self.segment.descriptor())
+        format!("{}:{}", self.place.0, self.place.1)
+    }
+
+    /// What tells this host's part of the job from every other: a random number.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.segment.word64(KEY).load(Relaxed)
+    }
+
+    /// The process that made the segment: the launcher, or the agent of this host.
+    #[must_use]
+    pub fn launcher(&self) -> u32 {
+        self.place.0
     }
 
     /// What the launcher decided.
@@ -479,6 +501,7 @@ mod tests {
         let made = Job::create(SHAPE, &placement, 0).unwrap();
         let opened = Job::open(&made.environment()).unwrap();
         assert_eq!((opened.shape(), opened.placement(), opened.host()), (SHAPE, &placement, 0));
+        assert_eq!((opened.key(), opened.environment()), (made.key(), made.environment()));
         assert_eq!(opened.local_ranks(), [1, 2]);
         assert!(opened.launcher_runs());
         assert!(opened.slot(1).claim() && !made.slot(1).claim());

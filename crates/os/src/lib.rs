@@ -4,6 +4,8 @@
 
 #[cfg(not(loom))]
 pub mod bell;
+#[cfg(not(loom))]
+pub mod bridge;
 pub mod clock;
 pub mod error;
 pub mod file;
@@ -17,6 +19,8 @@ pub mod long_double;
 pub mod memory;
 pub mod packet;
 pub mod parcel;
+#[cfg(not(loom))]
+pub mod port;
 pub mod process;
 pub mod ring;
 #[cfg(not(loom))]

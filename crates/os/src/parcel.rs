@@ -37,6 +37,32 @@ impl Name {
     }
 }
 
+/// The name of a message file of a rank of another job: the key of that job stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The sender's job.
+    pub job: u64,
+    /// The name that it would have in that job.
+    pub name: Name,
+}
+
+impl Foreign {
+    /// The name as it stands in the directory.
+    #[must_use]
+    pub fn text(self) -> CString {
+        let text = format!("{:016x}-{}.{}", self.job, self.name.sender, self.name.number);
+        CString::new(text).unwrap_or_default()
+    }
+
+    /// Reads a name; none when it is not exactly what [`Foreign::text`] writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (job, name) = text.split_once('-')?;
+        let foreign = Self { job: u64::from_str_radix(job, 16).ok()?, name: Name::parse(name)? };
+        (foreign.text().to_bytes() == text.as_bytes()).then_some(foreign)
+    }
+}
+
 /// A message file's name where files for several receivers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parcel {

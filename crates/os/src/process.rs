@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use crate::error::{Error, Result};
 use crate::memory::{OwnedMemory, UserMemory};
 
 /// Cores that this process may run on.
@@ -21,6 +22,29 @@ pub fn host_name() -> String {
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
     String::from_utf8_lossy(&name[..length]).into_owned()
+}
+
+/// A number that nobody can guess.
+///
+/// # Errors
+/// When the system has none.
+pub fn random() -> Result<u64> {
+    let mut bytes = [0; 8];
+    // SAFETY: the buffer's length is given.
+    let filled = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    match filled {
+        8 => Ok(u64::from_le_bytes(bytes)),
+        _ => Err(Error::last("the system has no random numbers")),
+    }
+}
+
+/// Which running system, and which of its process namespaces, this process is in: processes that see the same find each
+/// other through `/proc`.
+#[must_use]
+pub fn namespace() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let processes = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{} {}", boot.trim(), processes.display())
 }
 
 /// Copies `bytes` bytes at `address` in process `pid` to `into`, in one copy (`process_vm_readv`).

@@ -63,6 +63,15 @@ pub enum Subcommand {
     /// Stand in for the launcher of ranks that another launcher has started
     #[command(hide = true)]
     Stand(Stand),
+    /// Run a job that a program has asked for (MPI_Comm_spawn), and that is described on standard input
+    #[command(hide = true)]
+    Spawned {
+        /// The port at which that program waits
+        port: String,
+        /// How messages travel between the ranks
+        #[arg(long)]
+        transport: Transport,
+    },
     /// Be the far end of a link between two hosts
     #[command(hide = true)]
     Link {

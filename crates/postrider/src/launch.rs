@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_RANK};
+use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_PARENT, ENV_RANK};
 use postrider_os::launch::tie;
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -111,6 +111,8 @@ pub struct Surroundings {
     pub central: Option<PathBuf>,
     /// `OMP_NUM_THREADS` for ranks whose user has not chosen it.
     pub threads: u32,
+    /// The port at which those who spawned the job wait for it, if it was spawned.
+    pub parent: Option<String>,
     /// Where Octave finds our functions, if they are installed.
     pub octave_path: Option<OsString>,
 }
@@ -191,6 +193,10 @@ fn set_environment(
     command.envs(application.variables.iter().map(|(name, value)| (name, value)));
     command.env(ENV_JOB, &surroundings.job).env(ENV_RANK, rank.to_string());
     command.env(ENV_APPLICATION, number.to_string());
+    match &surroundings.parent {
+        Some(port) => command.env(ENV_PARENT, port),
+        None => command.env_remove(ENV_PARENT),
+    };
     let directories = [(ENV_DIRECTORY, &surroundings.directory), (ENV_CENTRAL, &surroundings.central)];
     for (name, directory) in directories {
         match directory {

@@ -24,6 +24,7 @@ mod ranks;
 mod remote_shell;
 mod report;
 mod run;
+mod spawned;
 mod standing;
 mod supervise;
 mod terminal;
@@ -54,6 +55,7 @@ fn main() {
                 std::process::exit(1);
             }
         }
+        Subcommand::Spawned { port, transport } => std::process::exit(spawned::run(port, transport)),
         Subcommand::Stand(stand) => std::process::exit(standing::stand(stand)),
         Subcommand::Link { directory, from } => std::process::exit(links::link(&directory, from)),
         Subcommand::Agent => std::process::exit(agent::agent()),

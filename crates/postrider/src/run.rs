@@ -19,11 +19,11 @@ use crate::directory::{self, JobDirectory};
 use crate::flags::{HOST_RANKS_MAX, LaterSection, Run, Section, Transfer, Transport};
 use crate::head::{self, Plan};
 use crate::hosts::{self, Host};
-use crate::installation;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::supervise::{Outcome, Supervisor};
+use crate::{installation, spawned};
 
 /// How a job is to be watched over and spoken of.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,11 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     let manner = Manner { label, timeout, grace, quiet };
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
-        None => run_here(options, later, manner),
+        None => {
+            let Run { transport, verbose, genv, section, .. } = options;
+            let applications = applications(section, later, &pairs(genv), cores());
+            run_here(HereJob { applications, transport, verbose, parent: None }, manner)
+        }
     }
 }
 
@@ -107,10 +111,22 @@ fn words_of(command: &str) -> Result<Vec<String>, Refusal> {
     })
 }
 
-fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<Outcome, Refusal> {
-    let Run { transport, verbose, genv, section, .. } = options;
+/// A job on this host.
+pub struct HereJob {
+    /// Its programs.
+    pub applications: Vec<Application>,
+    /// How messages travel.
+    pub transport: Transport,
+    /// Say where each rank runs.
+    pub verbose: bool,
+    /// The port at which those who spawned it wait, if it was spawned.
+    pub parent: Option<String>,
+}
+
+/// Runs a job on this host.
+pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
+    let HereJob { applications, transport, verbose, parent } = job;
     let cores = cores();
-    let applications = applications(section, later, &pairs(genv), cores);
     let ranks = fits_one_host(applications.iter().map(|application| i64::from(application.ranks)).sum())?;
 
     let temporary = std::env::temp_dir();
@@ -127,8 +143,14 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
     let shape = Shape { cores, transport, ring_bytes };
     let job = Job::create(shape, &Placement::one_host(ranks), 0).map_err(|error| Refusal::new(1, error))?;
 
+    let standard_input = match &parent {
+        Some(_) => Input::Nothing,
+        None if io::stdin().is_terminal() => Input::Fed,
+        None => Input::Ours,
+    };
     let surroundings = Surroundings {
         job: job.environment(),
+        parent,
         directory: directory.as_ref().map(|directory| directory.path().to_owned()),
         central: None,
         threads: (cores / ranks).max(1),
@@ -139,8 +161,8 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let sinks = Sink::standard().map_err(|error| Refusal::new(1, error))?;
     let mut watched = LocalRanks::new(&job)?;
-    let input = if io::stdin().is_terminal() { Input::Fed } else { Input::Ours };
-    let (started, refusal) = start_all(&Vec::from_iter(0..ranks), &applications, input, &surroundings);
+    let numbers = Vec::from_iter(0..ranks);
+    let (started, refusal) = start_all(&numbers, &applications, standard_input, &surroundings);
     if let Some(refusal) = refusal {
         end(&started);
         return Err(refusal);
@@ -149,6 +171,7 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
     let guarded = post_guard(surroundings.job.clone(), temporary);
     let watching = guarded.and_then(|guard| watched.watch(&processes, guard));
     watching.inspect_err(|_| end(&started))?;
+    surroundings.parent.iter().for_each(|port| spawned::tell_started(port));
     let mut supervisor = Supervisor::new(watched, programs(&applications), manner, signals, sinks);
     if verbose {
         supervisor.say(&placement(&applications, &surroundings, &started, job.shape()));

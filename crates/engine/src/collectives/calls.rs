@@ -100,7 +100,7 @@ impl Calls<'_> {
     }
 
     fn situation(&self, place: Place) -> Situation {
-        Situation::of(place, self.facts)
+        self.communicator.situation(place, self.facts)
     }
 
     /// Notes by which algorithm the call is done; `bytes` is what a process contributes or gets.

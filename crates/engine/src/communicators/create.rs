@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_RANK, MPI_UNDEFINED};
+use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_UNDEFINED};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::{Communicator, Group, Process, Route, Space};
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::point_to_point::Buffer;
 use crate::point_to_point::matching::Pattern;
+use crate::processes::Identity;
 
 const BYTES: Layout = Layout { size: 1, extent: 1, contiguous: true };
 
@@ -27,18 +28,19 @@ const BYTES: Layout = Layout { size: 1, extent: 1, contiguous: true };
 struct Wish {
     color: i64,
     key: i64,
-    process: u32,
+    identity: Identity,
     context: u64,
     local_context: u64,
 }
 
-const WISH_BYTES: usize = 40;
+const WISH_BYTES: usize = 48;
 
 impl Wish {
     fn encode(self) -> [u8; WISH_BYTES] {
         let mut out = [0; WISH_BYTES];
-        let words =
-            [self.color as u64, self.key as u64, u64::from(self.process), self.context, self.local_context];
+        let Identity { job, rank } = self.identity;
+        let (color, key) = (self.color as u64, self.key as u64);
+        let words = [color, key, job, u64::from(rank), self.context, self.local_context];
         for (bytes, word) in out.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
@@ -51,9 +53,9 @@ impl Wish {
             Self {
                 color: words[0] as i64,
                 key: words[1] as i64,
-                process: words[2] as u32,
-                context: words[3],
-                local_context: words[4],
+                identity: Identity { job: words[2], rank: words[3] as u32 },
+                context: words[4],
+                local_context: words[5],
             }
         };
         bytes.chunks_exact(WISH_BYTES).map(wish).collect()
@@ -85,13 +87,9 @@ fn of_color(wishes: &[Wish], color: i64) -> Vec<Wish> {
     chosen
 }
 
-fn group_of(wishes: &[Wish]) -> Arc<Group> {
-    Arc::new(Group::of(wishes.iter().map(|wish| Process(wish.process)).collect()))
-}
-
 impl Instance {
     /// Where this process is in the local group.
-    fn place(&self, communicator: Key) -> Result<(Place<'static>, bool)> {
+    pub(crate) fn place(&self, communicator: Key) -> Result<(Place<'static>, bool)> {
         self.with(|state| {
             let found = state.communicators.get(communicator)?;
             Ok((Place::on_one_host(found.rank, found.size()), found.remote.is_some()))
@@ -105,13 +103,14 @@ impl Instance {
         build: impl FnOnce(Place, Situation) -> Schedule,
     ) -> Result<Schedule> {
         self.with(|state| {
-            let place = state.communicators.get(communicator)?.place(&self.facts);
-            Ok(build(place, Situation::of(place, &self.facts)))
+            let found = state.communicators.get(communicator)?;
+            let place = found.place(&self.facts);
+            Ok(build(place, found.situation(place, &self.facts)))
         })
     }
 
     /// Everybody in the local group gets everybody's `own`, in rank order.
-    fn gather_locally(&self, communicator: Key, own: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn gather_locally(&self, communicator: Key, own: &[u8]) -> Result<Vec<u8>> {
         let (place, _) = self.place(communicator)?;
         let block = Block { count: own.len() as i64, layout: BYTES };
         let mut all = OwnedMemory::new(own.len() * place.size as usize);
@@ -126,7 +125,7 @@ impl Instance {
     }
 
     /// Everybody in the local group gets rank `root`'s `bytes`, which all have the same number of.
-    fn tell_locally(&self, communicator: Key, root: u32, bytes: &mut [u8]) -> Result<()> {
+    pub(crate) fn tell_locally(&self, communicator: Key, root: u32, bytes: &mut [u8]) -> Result<()> {
         let mut copy = OwnedMemory::new(bytes.len());
         let memory = UserMemory::of(&mut copy);
         memory.write(bytes);
@@ -140,7 +139,7 @@ impl Instance {
     }
 
     /// As [`Instance::tell_locally`], when only the root knows how many words there are.
-    fn tell_words(&self, communicator: Key, root: u32, words: &mut Vec<u64>) -> Result<()> {
+    pub(crate) fn tell_words(&self, communicator: Key, root: u32, words: &mut Vec<u64>) -> Result<()> {
         let mut count = (words.len() as u64).to_le_bytes();
         self.tell_locally(communicator, root, &mut count)?;
         words.resize(u64::from_le_bytes(count) as usize, 0);
@@ -193,7 +192,16 @@ impl Instance {
     fn wish(&self, color: i64, key: i64) -> Result<Wish> {
         self.with(|state| {
             let (context, local_context) = (state.make_context(), state.make_context());
-            Ok(Wish { color, key, process: state.own, context, local_context })
+            let identity = state.identity(Process(state.own));
+            Ok(Wish { color, key, identity, context, local_context })
+        })
+    }
+
+    /// The group of those who wish.
+    fn group_of(&self, wishes: &[Wish]) -> Result<Arc<Group>> {
+        self.with(|state| {
+            let processes = wishes.iter().map(|wish| state.process(wish.identity));
+            Ok(Arc::new(Group::of(processes.collect::<Result<_>>()?)))
         })
     }
 
@@ -212,15 +220,16 @@ impl Instance {
         let local = of_color(&Wish::decode_all(&bytes), own.color);
         let first = local[0];
         let Some(remote) = remote else {
-            return self.insert(first.context, first.context, group_of(&local), None).map(Some);
+            return self.insert(first.context, first.context, self.group_of(&local)?, None).map(Some);
         };
         let remote = of_color(&Wish::decode_all(&bytes_of(&remote)), own.color);
         let Some(other) = remote.first() else { return Ok(None) };
         let context = first.context.min(other.context);
-        self.insert(context, first.local_context, group_of(&local), Some(group_of(&remote))).map(Some)
+        self.insert(context, first.local_context, self.group_of(&local)?, Some(self.group_of(&remote)?))
+            .map(Some)
     }
 
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &self,
         context: u64,
         local_context: u64,
@@ -347,60 +356,30 @@ impl Instance {
         let Some(leader) = u32::try_from(local_leader).ok().filter(|&leader| leader < place.size) else {
             return Err(crate::point_to_point::no_such_rank(local_leader, place.size));
         };
-        let own = self.wish(0, 0)?;
-        let mut theirs = Vec::new();
-        let mut failed = Ok(());
-        if place.rank == leader {
-            match self.meet_remote_leader(local, peer, tag, own.context) {
-                Ok(words) => theirs = words,
-                // The others wait for word from here: they get none, and fail as well.
-                Err(error) => failed = Err(error),
+        if place.rank != leader {
+            return self.join_agreed(local, leader, None);
+        }
+        match self.way_to_remote_leader(peer) {
+            Ok((route, from)) => {
+                let mut swap = |words: &[u64]| self.swap_words(route, from, tag, words);
+                self.join_agreed(local, leader, Some((Ok(()), &mut swap)))
             }
-            theirs.push(own.local_context);
+            // The others wait for word from here: they get the error, and fail as well.
+            Err(error) => self.join_agreed(local, leader, Some((Err(error), &mut |_| Ok(Vec::new())))),
         }
-        self.tell_words(local, leader, &mut theirs)?;
-        failed?;
-        let local_context = theirs.pop().unwrap_or_default();
-        let [context, remote @ ..] = theirs.as_slice() else {
-            return Err(Error::new(
-                MPI_ERR_RANK,
-                "the leader of this group could not reach the remote leader",
-            ));
-        };
-        let remote = Group::of(remote.iter().map(|&process| Process(process as u32)).collect());
-        let group = self.with(|state| Ok(Arc::clone(&state.communicators.get(local)?.group)))?;
-        if group.processes().any(|process| remote.rank(process).is_some()) {
-            return Err(Error::new(MPI_ERR_COMM, "the two groups of an inter-communicator must be disjoint"));
-        }
-        self.insert(*context, local_context, group, Some(Arc::new(remote)))
     }
 
-    /// The leaders swap candidates and groups: the agreed context, then the remote processes.
-    fn meet_remote_leader(
-        &self,
-        local: Key,
-        peer: Option<(Key, i32)>,
-        tag: i32,
-        candidate: u64,
-    ) -> Result<Vec<u64>> {
+    /// The way between the leaders.
+    fn way_to_remote_leader(&self, peer: Option<(Key, i32)>) -> Result<(Route, u32)> {
         let Some((communicator, remote_leader)) = peer else {
             return Err(Error::new(MPI_ERR_COMM, "the leader's peer communicator is MPI_COMM_NULL"));
         };
-        let (route, from, mut words) = self.with(|state| {
-            let group = &state.communicators.get(local)?.group;
-            let words: Vec<u64> = std::iter::once(candidate)
-                .chain(group.processes().map(|process| u64::from(process.0)))
-                .collect();
+        self.with(|state| {
             let found = state.communicators.get(communicator)?;
             let peer = found.peer(remote_leader)?;
             let context = found.context_of(Space::Creation, false);
-            Ok((Route { communicator, peer, context, source: found.rank }, remote_leader as u32, words))
-        })?;
-        words = self.swap_words(route, from, tag, &words)?;
-        if let Some(other) = words.first_mut() {
-            *other = candidate.min(*other);
-        }
-        Ok(words)
+            Ok((Route { communicator, peer, context, source: found.rank }, remote_leader as u32))
+        })
     }
 
     /// Makes one group of an inter-communicator's two (`MPI_Intercomm_merge`); the group that says `high` comes second.
@@ -422,7 +401,7 @@ impl Instance {
         leader = words_of(&bytes);
         let theirs = self.swap_with_remote(communicator, leader.clone())?;
         let (own, other) = (Wish::decode_all(&bytes_of(&leader))[0], Wish::decode_all(&bytes_of(&theirs))[0]);
-        let first = (own.color, own.process) < (other.color, other.process);
+        let first = (own.color, own.identity) < (other.color, other.identity);
         let (low, high) = if first { (own_group, remote_group) } else { (remote_group, own_group) };
         let processes = low.processes().chain(high.processes()).collect();
         let context = own.context.min(other.context);

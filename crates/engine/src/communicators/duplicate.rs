@@ -2,7 +2,7 @@
 //!
 //! A duplicate has the groups of its original, so only its contexts have to be agreed on. Rank 0 of the local group makes
 //! them and tells the others, in the creation space; of an inter-communicator's two groups, that whose rank 0 is the
-//! process with the smaller number does it for both. Duplicates of one communicator are started in the same order
+//! process with the smaller identity does it for both. Duplicates of one communicator are started in the same order
 //! everywhere, and so their messages, which all have the same tag, meet the right receives.
 //!
 //! The duplicate is in the table from the beginning, with a context that nobody sends to; it gets its own when the
@@ -10,7 +10,7 @@
 
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::{Communicator, Process, Route, Space};
+use super::{Communicator, Route, Space};
 use crate::error::Result;
 use crate::objects::Key;
 use crate::point_to_point::matching::Pattern;
@@ -20,7 +20,7 @@ use crate::{Instance, State};
 
 /// No tag of the user's is negative, so that these messages meet no others of the creation space.
 const TAG: i32 = -2;
-/// A context that no process makes: their numbers would have to be greater than any process's.
+/// A context that no process makes but by a chance of one in 2^62.
 const NONE: u64 = u64::MAX << 2;
 /// The context, and that of the local group.
 const BYTES: usize = 16;
@@ -47,7 +47,7 @@ impl State {
         let mut duplicate =
             Communicator::new(NONE, NONE, found.group.clone(), found.rank, found.remote.clone());
         duplicate.topology.clone_from(&found.topology);
-        let first = |group: &super::Group| group.process(0).unwrap_or(Process(u32::MAX));
+        let first = |group: &super::Group| group.process(0).map(|process| self.identity(process));
         let leads = found.remote.as_ref().is_none_or(|remote| first(&found.group) < first(remote));
         let rank = found.rank;
         let made = self.communicators.insert(duplicate);

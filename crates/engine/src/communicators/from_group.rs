@@ -2,7 +2,7 @@
 //!
 //! The processes find each other by the text that all of them give. A hash of it and of the groups is the context in which their few
 //! messages travel; such contexts have their highest bit set, which those of communicators have not. In it a process says who it
-//! is by its number in the job. The first process, or the local leader, makes the communicator's context and tells the others.
+//! is by its rank in the group. The first process, or the local leader, makes the communicator's context and tells the others.
 
 use std::sync::Arc;
 
@@ -12,31 +12,43 @@ use super::create::Way;
 use super::{Group, Process, Route, Space};
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::processes::Identity;
 use crate::{Instance, State};
 
 /// The highest bit of a context: of those that belong to no communicator.
 const RESERVED: u64 = 1 << 63;
 
 /// A hash (FNV-1a) of a text and of groups: the same for all processes that mean the same.
-fn hash(text: &str, groups: &[&Group]) -> u64 {
+fn hash(text: &str, groups: &[Vec<Identity>]) -> u64 {
     let members = groups.iter().flat_map(|group| {
-        let numbers = group.processes().map(|process| process.0);
-        std::iter::once(group.size()).chain(numbers).flat_map(u32::to_le_bytes)
+        let words = group.iter().flat_map(|member| [member.job, u64::from(member.rank)]);
+        std::iter::once(group.len() as u64).chain(words).flat_map(u64::to_le_bytes)
     });
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     text.bytes().chain([0]).chain(members).fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+impl State {
+    fn identities(&self, group: &Group) -> Vec<Identity> {
+        group.processes().map(|process| self.identity(process)).collect()
+    }
+}
+
 impl Instance {
-    /// The way between these processes that nobody else uses.
-    fn reserved_way(&self, text: &str, groups: &[&Group], members: impl Iterator<Item = Process>) -> Way {
+    /// The way between these processes that nobody else uses; `source` is how this one says who it is.
+    fn reserved_way(
+        &self,
+        text: &str,
+        groups: &[Vec<Identity>],
+        (source, members): (u32, Vec<(Process, u32)>),
+    ) -> Way {
         let context = RESERVED | hash(text, groups) >> 3 << 2 | Space::Creation as u64;
-        let route = Route { communicator: State::SELF, peer: 0, context, source: self.facts.rank };
-        Way {
-            route,
-            tag: groups.len() as i32,
-            members: members.map(|process| (process, process.0)).collect(),
-        }
+        let route = Route { communicator: State::SELF, peer: 0, context, source };
+        Way { route, tag: groups.len() as i32, members }
+    }
+
+    fn identities(&self, group: &Group) -> Result<Vec<Identity>> {
+        self.with(|state| Ok(state.identities(group)))
     }
 
     fn forget_way(&self, way: &Way) -> Result<()> {
@@ -57,7 +69,8 @@ impl Instance {
         }
         let rank = self.rank_in(group)?;
         let mut words = vec![self.with(|state| Ok(state.make_context()))?];
-        let way = self.reserved_way(text, &[group], group.processes());
+        let members = group.processes().zip(0..).collect();
+        let way = self.reserved_way(text, &[self.identities(group)?], (rank, members));
         self.tell_group(&way, rank, &mut words)?;
         self.forget_way(&way)?;
         self.insert(words[0], words[0], Arc::clone(group), None).map(Some)
@@ -85,8 +98,9 @@ impl Instance {
             return Err(crate::point_to_point::no_such_rank(local_leader, size));
         };
         // The leader comes first, the others follow in a circle.
-        let circle = (0..size).filter_map(|step| local.process((leader + step) % size));
-        let way = self.reserved_way(text, &[local], circle);
+        let circle = (0..size).map(|step| (leader + step) % size);
+        let members = circle.filter_map(|rank| Some((local.process(rank)?, rank))).collect();
+        let way = self.reserved_way(text, &[self.identities(local)?], (rank, members));
         let place = (rank + size - leader) % size;
         let (mut words, mut failed) = (Vec::new(), Ok(()));
         if rank == leader {
@@ -108,8 +122,11 @@ impl Instance {
                 "the leader of this group could not reach the remote leader",
             ));
         };
-        let remote = Group::of(remote.iter().map(|&process| Process(process as u32)).collect());
-        self.insert(*context, *local_context, Arc::clone(local), Some(Arc::new(remote)))
+        let remote = self.with(|state| {
+            let identity = |words: &[u64]| Identity { job: words[0], rank: words[1] as u32 };
+            remote.chunks_exact(2).map(|words| state.process(identity(words))).collect::<Result<_>>()
+        })?;
+        self.insert(*context, *local_context, Arc::clone(local), Some(Arc::new(Group::of(remote))))
     }
 
     /// The leaders agree on a context: it, one for the local group, and the remote processes.
@@ -126,18 +143,21 @@ impl Instance {
         if local.processes().any(|process| remote.rank(process).is_some()) {
             return Err(Error::new(MPI_ERR_COMM, "the two groups of an inter-communicator must be disjoint"));
         }
-        let mut both = [local, remote];
-        both.sort_by_key(|group| group.process(0));
-        let way = self.reserved_way(text, &both, std::iter::once(leader));
+        let (ours, theirs) = (self.identities(local)?, self.identities(remote)?);
+        let members = theirs.iter().flat_map(|member| [member.job, u64::from(member.rank)]);
+        let members: Vec<u64> = members.collect();
+        let mut both = [ours, theirs];
+        both.sort();
+        // There are only the two of them.
+        let way = self.reserved_way(text, &both, (0, vec![(leader, 0)]));
         let own = self.with(|state| Ok([state.make_context(), state.make_context()]))?;
         let route = Route { peer: leader.0, ..way.route };
-        let theirs = self.swap_words(route, leader.0, way.tag, &own[..1])?;
+        let theirs = self.swap_words(route, 0, way.tag, &own[..1])?;
         self.forget_way(&way)?;
         let Some(other) = theirs.first() else {
             return Err(Error::new(MPI_ERR_ARG, "the leaders of the two groups do not mean each other"));
         };
-        let processes = remote.processes().map(|process| u64::from(process.0));
-        Ok([own[0].min(*other), own[1]].into_iter().chain(processes).collect())
+        Ok([own[0].min(*other), own[1]].into_iter().chain(members).collect())
     }
 }
 
@@ -147,15 +167,16 @@ mod tests {
 
     #[test]
     fn whoever_means_something_else_gets_another_hash() {
-        let (low, high) = (Group::range(Process(0), 2), Group::range(Process(2), 2));
+        let group = |ranks: std::ops::Range<u32>, job| ranks.map(|rank| Identity { job, rank }).collect();
+        let (low, high): (Vec<_>, Vec<_>) = (group(0..2, 1), group(2..4, 1));
         let hashes = [
-            hash("text", &[&low]),
-            hash("text", &[&high]),
-            hash("other", &[&low]),
-            hash("text", &[&low, &high]),
-            hash("text", &[&Group::range(Process(0), 4)]),
+            hash("text", std::slice::from_ref(&low)),
+            hash("text", std::slice::from_ref(&high)),
+            hash("other", std::slice::from_ref(&low)),
+            hash("text", &[low, high]),
+            hash("text", &[group(0..4, 1)]),
+            hash("text", &[group(0..2, 2)]),
         ];
-        assert!((0..5).all(|one| (0..one).all(|other| hashes[one] != hashes[other])));
-        assert_eq!(hashes[0], hash("text", &[&Group::of(vec![Process(0), Process(1)])]));
+        assert!((0..6).all(|one| (0..one).all(|other| hashes[one] != hashes[other])));
     }
 }

@@ -130,6 +130,15 @@ impl Group {
         }
     }
 
+    /// The process with the greatest number; none in an empty group.
+    pub fn greatest(&self) -> Option<Process> {
+        match &self.members {
+            Members::Sequence { count: 0, .. } => None,
+            Members::Sequence { .. } => self.process(0).max(self.process(self.size() - 1)),
+            Members::Table(table) => table.ranks.last().map(|(process, _)| *process),
+        }
+    }
+
     /// Whether `process` is a member.
     pub fn contains(&self, process: Process) -> bool {
         self.rank(process).is_some()

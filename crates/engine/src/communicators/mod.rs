@@ -1,9 +1,9 @@
 //! Groups, contexts, communicators, caching (MPI 5.0, chapter 7).
 //!
 //! A communicator is a group (two for an inter-communicator) and a context that no other communicator of these processes
-//! has. A context is a number made by one process, the leader of the new communicator: its own number and a count, so
-//! that it is unique without anybody else being asked; the leader tells the others. The lowest two bits of what travels in
-//! a packet say which of the communicator's message spaces it belongs to ([`Space`]).
+//! has. A context is a number made by one process, the leader of the new communicator: its own rank and a count, so
+//! that it is unique without anybody else being asked; the leader tells the others. The job's random key is mixed in, so
+//! that it stays unique where jobs are connected. The lowest two bits of what travels in a packet say which of the communicator's message spaces it belongs to ([`Space`]).
 //!
 //! `create` and `duplicate` make communicators, [`group`] is the arithmetic of groups, [`caching`] keeps attributes.
 
@@ -24,6 +24,7 @@ pub use group::{Group, Process};
 
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
+use crate::collectives::select::Situation;
 use crate::collectives::spreading::Spreading;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
@@ -172,7 +173,7 @@ impl Communicator {
 
     /// This process in the local group, for schedules. The nodes are found once, and only in a job over several hosts.
     pub(crate) fn place(&self, facts: &Facts) -> Place<'_> {
-        let host = |process: Process| facts.placement.host_of(process.0);
+        let host = |process: Process| facts.host_of(process);
         let nodes = match facts.placement.hosts() {
             1 => None,
             _ => {
@@ -180,8 +181,20 @@ impl Communicator {
                 self.nodes.get_or_init(find).as_ref()
             }
         };
-        let spreading = if nodes.is_none() { facts.spreading } else { Spreading::BINOMIAL };
+        let spreading =
+            if nodes.is_none() && !self.spans_jobs(facts) { facts.spreading } else { Spreading::BINOMIAL };
         Place { rank: self.rank, size: self.size(), nodes, spreading }
+    }
+
+    /// What the choice of an algorithm in the local group depends on, besides bytes: the same for all its processes.
+    pub(crate) fn situation(&self, place: Place, facts: &Facts) -> Situation {
+        if self.spans_jobs(facts) { Situation::on_one_level(place.size) } else { Situation::of(place, facts) }
+    }
+
+    /// Whether processes of other jobs are in the local group. These do not know what this job's processes know of each other: whether they
+    /// share cores, and what their transport can do.
+    fn spans_jobs(&self, facts: &Facts) -> bool {
+        self.group.greatest().is_some_and(|Process(greatest)| greatest >= facts.size)
     }
 
     /// The tag of the next collective operation.
@@ -210,7 +223,8 @@ impl State {
     pub(crate) fn make_context(&mut self) -> u64 {
         let number = self.next_context;
         self.next_context += 1;
-        (u64::from(self.own) + 1) << 34 | u64::from(number) << 2
+        let ours = (u64::from(self.own) + 1) << 32 | u64::from(number);
+        (ours ^ self.job_key()) << 2
     }
 
     /// Takes a communicator away. Its attributes have been deleted by the caller.
@@ -227,6 +241,7 @@ impl State {
                 self.matching.forget(context | space as u64);
             }
         }
+        self.part_from_strangers();
         Ok(())
     }
 }

@@ -169,7 +169,7 @@ impl Instance {
                     "an inter-communicator cannot have a topology; merge it first (MPI_Intercomm_merge)";
                 return Err(Error::new(MPI_ERR_COMM, detail));
             }
-            let host = |process: crate::communicators::Process| self.facts.placement.host_of(process.0);
+            let host = |process| self.facts.host_of(process);
             Ok(Base { rank: found.rank, hosts: found.group.processes().map(host).collect() })
         })
     }

@@ -5,6 +5,8 @@
 //! which all hosts see, every message is a file in that of the receiver's host, followed by a lock file that says it is
 //! whole; the post there looks for lock files, and announces each message by an empty file of its name in the local inbox.
 //!
+//! What goes to a process of another job is put into that one's inbox, with the key of this job before its name.
+//!
 //! A file's name is `<sender>.<number>`, both decimal; numbers count the packets of that pair from 0, so that the receiver
 //! restores the order whatever order the names are found in. Its bytes are a magic word, the packet's kind and body
 //! length, the header, and the body. A message of any size is one file: sending never waits for the receiver. A short
@@ -14,20 +16,21 @@
 //! Nothing that stands in a name or a file is trusted: what is not a whole packet of a rank of this job is an error that
 //! names the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::parcel::{Name, POST, Parcel};
+use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Kind};
 use super::{Body, Incoming, Limits};
 use crate::error::{Error, Result};
+use crate::processes::Identity;
 
 /// `"PR"`, a version, and the packet's kind; then the length of the body.
 const PREFIX_BYTES: usize = 12;
@@ -41,6 +44,10 @@ pub struct FileTransport {
     inbox: Arc<Inbox>,
     directories: Directories,
     rank: u32,
+    /// The key of this process's job, by which those of other jobs know its files.
+    key: u64,
+    /// Numbers of processes of other jobs.
+    strangers: BTreeMap<Identity, u32>,
     placement: Placement,
     peers: Vec<Peer>,
     /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
@@ -64,6 +71,8 @@ struct Peer {
     outbox: Option<Outbox>,
     sent: u64,
     received: u64,
+    /// Who it is, if it is of another job, and the directory of that.
+    stranger: Option<(Identity, PathBuf)>,
 }
 
 impl FileTransport {
@@ -71,7 +80,7 @@ impl FileTransport {
     ///
     /// # Errors
     /// When the inbox cannot be made or watched.
-    pub fn new(directories: Directories, rank: u32, placement: Placement) -> Result<Self> {
+    pub fn new(directories: Directories, rank: u32, key: u64, placement: Placement) -> Result<Self> {
         let local = directories.local.join(rank.to_string());
         let inbox = match &directories.central {
             None => Inbox::create(&local),
@@ -83,8 +92,9 @@ impl FileTransport {
         let peers = (0..placement.ranks()).map(|_| Peer::default()).collect();
         let hosts = (0..placement.hosts()).map(|_| None).collect();
         let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(FIRST_READ_BYTES));
+        let (strangers, found) = (BTreeMap::new(), BTreeSet::new());
         let mut transport =
-            Self { inbox, directories, rank, placement, peers, hosts, found: BTreeSet::new(), buffer };
+            Self { inbox, directories, rank, key, strangers, placement, peers, hosts, found, buffer };
         transport.scan()?;
         Ok(transport)
     }
@@ -93,6 +103,31 @@ impl FileTransport {
     #[must_use]
     pub fn inbox(&self) -> Arc<Inbox> {
         Arc::clone(&self.inbox)
+    }
+
+    /// The job's directory on this host.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        Some(self.directories.local.clone())
+    }
+
+    /// From now on process `number` is one of another job, which has `directory`. The counts of one that is met again go on.
+    pub(crate) fn join(&mut self, number: u32, identity: Identity, directory: &Path) -> Result<()> {
+        let index = number as usize;
+        if self.peers.len() <= index {
+            self.peers.resize_with(index + 1, Peer::default);
+        }
+        self.peers[index].stranger = Some((identity, directory.to_owned()));
+        self.strangers.insert(identity, number);
+        self.open(number).map_err(refused)?;
+        // What it has sent already was not reported as a message.
+        self.scan()
+    }
+
+    /// Process `number` of another job is not needed any more.
+    pub(crate) fn part(&mut self, number: u32) {
+        if let Some(peer) = self.peers.get_mut(number as usize) {
+            peer.outbox = None;
+        }
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -130,8 +165,9 @@ impl FileTransport {
 
     /// Whether files for `peer` can be links to those for others.
     pub(super) fn links_to(&self, peer: u32) -> bool {
-        self.directories.central.is_some()
-            || self.placement.host_of(peer) == self.placement.host_of(self.rank)
+        let ours = peer < self.placement.ranks();
+        ours && (self.directories.central.is_some()
+            || self.placement.host_of(peer) == self.placement.host_of(self.rank))
     }
 
     /// Sends one file to several for which [`FileTransport::links_to`] holds, and returns how many of them, from the first
@@ -161,6 +197,9 @@ impl FileTransport {
 
     /// Opens the directory in which files for `peer` are put.
     fn open(&mut self, peer: u32) -> postrider_os::error::Result<()> {
+        if let Peer { outbox, stranger: Some((identity, directory)), .. } = &mut self.peers[peer as usize] {
+            return opened(outbox, || directory.join(identity.rank.to_string())).map(drop);
+        }
         let (host, local) = (self.placement.host_of(peer), &self.directories.local);
         let opened = match &self.directories.central {
             Some(central) => opened(&mut self.hosts[host as usize], || central.join(host.to_string())),
@@ -174,8 +213,13 @@ impl FileTransport {
 
     /// That directory, if it is open, and the name of the next file for `peer` in it.
     fn address(&self, peer: u32) -> Option<Address<'_>> {
-        let (entry, host) = (&self.peers[peer as usize], self.placement.host_of(peer));
+        let entry = &self.peers[peer as usize];
         let name = Name { sender: self.rank, number: entry.sent };
+        if entry.stranger.is_some() {
+            let text = Foreign { job: self.key, name }.text();
+            return entry.outbox.as_ref().map(|outbox| (outbox, text));
+        }
+        let host = self.placement.host_of(peer);
         let parcel = Parcel { receiver: peer, name };
         let (outbox, name) = match &self.directories.central {
             Some(_) => (&self.hosts[host as usize], parcel.text()),
@@ -189,8 +233,8 @@ impl FileTransport {
     pub(super) fn receive(&mut self) -> Result<Option<Incoming>> {
         let mut next = self.next();
         if next.is_none() {
-            let (found, peers) = (&mut self.found, &self.peers);
-            if !self.inbox.arrived(|text| note(found, peers, text)).map_err(refused)? {
+            let (found, peers, strangers) = (&mut self.found, &self.peers, &self.strangers);
+            if !self.inbox.arrived(|text| note(found, peers, strangers, text)).map_err(refused)? {
                 self.scan()?;
             }
             next = self.next();
@@ -199,8 +243,8 @@ impl FileTransport {
     }
 
     fn scan(&mut self) -> Result<()> {
-        let (found, peers) = (&mut self.found, &self.peers);
-        self.inbox.scan(|text| note(found, peers, text)).map_err(refused)
+        let (found, peers, strangers) = (&mut self.found, &self.peers, &self.strangers);
+        self.inbox.scan(|text| note(found, peers, strangers, text)).map_err(refused)
     }
 
     fn next(&mut self) -> Option<Name> {
@@ -212,8 +256,19 @@ impl FileTransport {
         Some(name)
     }
 
+    /// The file's name, for a name with this process's number of the sender.
+    fn text_of(&self, name: Name) -> CString {
+        match &self.peers[name.sender as usize].stranger {
+            None => name.text(),
+            Some((identity, _)) => {
+                let name = Name { sender: identity.rank, ..name };
+                Foreign { job: identity.job, name }.text()
+            }
+        }
+    }
+
     fn take(&mut self, name: Name) -> Result<Incoming> {
-        let text = name.text();
+        let text = self.text_of(name);
         let broken = |what: &str| {
             let place =
                 self.directories.local.join(self.rank.to_string()).join(text.to_string_lossy().as_ref());
@@ -269,8 +324,16 @@ fn head(header: &Header, body_bytes: usize) -> ([u8; PREFIX_BYTES + HEADER_BYTES
 }
 
 /// Notes a name that was found, unless it is hidden, foreign, or its packet has been taken already.
-fn note(found: &mut BTreeSet<Name>, peers: &[Peer], text: &str) {
-    if let Some(name) = Name::parse(text)
+fn note(found: &mut BTreeSet<Name>, peers: &[Peer], strangers: &BTreeMap<Identity, u32>, text: &str) {
+    let foreign = || {
+        let Foreign { job, name } = Foreign::parse(text)?;
+        let sender = *strangers.get(&Identity { job, rank: name.sender })?;
+        Some(Name { sender, ..name })
+    };
+    // What looks like a rank's name but has a stranger's number is nobody's.
+    let ours = Name::parse(text)
+        .filter(|name| peers.get(name.sender as usize).is_some_and(|peer| peer.stranger.is_none()));
+    if let Some(name) = ours.or_else(foreign)
         && let Some(peer) = peers.get(name.sender as usize)
         && name.number >= peer.received
     {

@@ -4,6 +4,7 @@
 //! [`Transport`] is a closed choice, so that the small-message path has no indirect call. Each has a file of its own and
 //! none knows of the others; `conformance` runs one suite over all of them.
 
+pub mod bridged;
 pub mod file;
 pub mod hosts;
 mod post;
@@ -11,17 +12,22 @@ pub mod shared_memory;
 pub mod simulated;
 pub mod wire;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::Inbox;
-use postrider_os::job::Job;
+use postrider_os::hosts::Placement;
+use postrider_os::job::{self, Job, Shape};
 use postrider_os::memory::UserMemory;
-use postrider_os::wait::OwnBell;
+use postrider_os::process;
+use postrider_os::wait::{Doorbell, OwnBell};
 
 use crate::error::{Error, Result};
 use wire::Header;
+
+/// Rings in a job of one rank, which nothing travels through.
+const LONER_RING_BYTES: u32 = 4096;
 
 /// The transport between this process and the others of its job.
 #[derive(Debug)]
@@ -36,6 +42,8 @@ pub enum Transport {
     File(file::FileTransport),
     /// A network in this process's memory, for tests.
     Simulated(simulated::Simulated),
+    /// Rings to processes of other jobs, beside one of these.
+    Bridged(Box<bridged::Bridged>),
 }
 
 /// What a transport can do, for the protocol's choice.
@@ -109,13 +117,47 @@ impl Body {
 #[derive(Clone, Debug)]
 pub enum Waiter {
     /// Nothing can come but from other threads of this process.
-    Alone(Arc<OwnBell>),
+    Alone(Arc<Loner>),
     /// A futex in the job segment.
     Doorbell(Arc<Job>, u32),
     /// The inbox's directory.
     Inbox(Arc<Inbox>, Arc<Job>),
     /// The simulated network.
     Simulated(simulated::Bell),
+}
+
+/// A process that nobody launched. Its own threads wake it, until it meets processes of other jobs: then it has a job of its own,
+/// whose only rank it is, and they wake it as any rank.
+#[derive(Debug, Default)]
+pub struct Loner {
+    bell: OwnBell,
+    job: OnceLock<Arc<Job>>,
+}
+
+impl Loner {
+    fn doorbell(&self) -> Doorbell<'_> {
+        self.job.get().map_or_else(|| self.bell.doorbell(), |job| job.doorbell(0))
+    }
+
+    /// The job of its own, made when it is first asked for.
+    ///
+    /// # Errors
+    /// When the system has no memory or descriptor left.
+    fn own_job(&self) -> postrider_os::error::Result<Arc<Job>> {
+        if let Some(job) = self.job.get() {
+            return Ok(Arc::clone(job));
+        }
+        let (transport, ring_bytes) = (job::Transport::SharedMemory, LONER_RING_BYTES);
+        let shape = Shape { cores: process::cores(), transport, ring_bytes };
+        let made = Job::create(shape, &Placement::one_host(1), 0)?;
+        let _nobody_else_knows_it = made.slot(0).claim();
+        made.slot(0).set_state(job::State::Initialized);
+        process::allow_neighbours();
+        let job = Arc::clone(self.job.get_or_init(|| Arc::new(made)));
+        // Threads that sleep already do so at the other bell.
+        self.bell.doorbell().ring();
+        Ok(job)
+    }
 }
 
 /// What [`Waiter::prepare`] saw; [`Waiter::sleep`] returns at once if something has come since.
@@ -132,7 +174,7 @@ impl Waiter {
     #[must_use]
     pub fn prepare(&self) -> Ticket {
         match self {
-            Self::Alone(bell) => Ticket::Futex(bell.doorbell().prepare()),
+            Self::Alone(loner) => Ticket::Futex(loner.doorbell().prepare()),
             Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare()),
             Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
         }
@@ -141,7 +183,7 @@ impl Waiter {
     /// Takes the announcement back; only when no other thread of this process is asleep.
     pub fn stay_awake(&self) {
         match self {
-            Self::Alone(bell) => bell.doorbell().stay_awake(),
+            Self::Alone(loner) => loner.doorbell().stay_awake(),
             Self::Doorbell(job, rank) => job.doorbell(*rank).stay_awake(),
             Self::Inbox(..) | Self::Simulated(_) => {}
         }
@@ -150,7 +192,7 @@ impl Waiter {
     /// Sleeps until something may have come or `limit` has passed, which is what true means.
     pub fn sleep(&self, ticket: Ticket, limit: Duration) -> bool {
         match (self, ticket) {
-            (Self::Alone(bell), Ticket::Futex(ticket)) => bell.doorbell().sleep(ticket, Some(limit)),
+            (Self::Alone(loner), Ticket::Futex(ticket)) => loner.doorbell().sleep(ticket, Some(limit)),
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
                 job.doorbell(*rank).sleep(ticket, Some(limit))
             }
@@ -173,10 +215,31 @@ impl Waiter {
         }
     }
 
+    /// The segment through which others wake this process; none in a simulation.
+    ///
+    /// # Errors
+    /// When there is none yet, and the system has no memory or descriptor left.
+    pub fn job(&self) -> postrider_os::error::Result<Option<Arc<Job>>> {
+        match self {
+            Self::Alone(loner) => loner.own_job().map(Some),
+            Self::Doorbell(job, _) | Self::Inbox(_, job) => Ok(Some(Arc::clone(job))),
+            Self::Simulated(_) => Ok(None),
+        }
+    }
+
+    /// Says that this process is about to end, if nobody else does so.
+    pub fn leave(&self) {
+        if let Self::Alone(loner) = self
+            && let Some(job) = loner.job.get()
+        {
+            job.slot(0).set_state(job::State::Finalized);
+        }
+    }
+
     /// Wakes the other threads of this process.
     pub fn wake_others(&self) {
         match self {
-            Self::Alone(bell) => bell.doorbell().ring(),
+            Self::Alone(loner) => loner.doorbell().ring(),
             Self::Doorbell(job, rank) => job.doorbell(*rank).ring(),
             Self::Inbox(inbox, _) => inbox.wake(),
             Self::Simulated(bell) => bell.ring(),
@@ -195,6 +258,7 @@ impl Transport {
             Self::Hosts(transport) => transport.limits(peer),
             Self::File(transport) => transport.limits(),
             Self::Simulated(transport) => transport.limits(),
+            Self::Bridged(transport) => transport.limits(peer),
         }
     }
 
@@ -210,6 +274,7 @@ impl Transport {
             Self::Hosts(transport) => Ok(transport.send(peer, header, body, bytes)),
             Self::File(transport) => transport.send(peer, header, body, bytes),
             Self::Simulated(transport) => Ok(transport.send(peer, header, body, bytes)),
+            Self::Bridged(transport) => transport.send(peer, header, body, bytes),
         }
     }
 
@@ -220,7 +285,7 @@ impl Transport {
         match self {
             Self::File(_) => Multicast::ALL,
             Self::SharedMemory(_) | Self::Hosts(_) => shared_memory::SharedMemory::multicast_lengths(),
-            Self::Alone | Self::Simulated(_) => Multicast::NONE,
+            Self::Alone | Self::Simulated(_) | Self::Bridged(_) => Multicast::NONE,
         }
     }
 
@@ -231,7 +296,7 @@ impl Transport {
             Self::File(transport) => transport.links_to(peer),
             Self::Hosts(transport) => transport.is_near(peer),
             Self::SharedMemory(_) => true,
-            Self::Alone | Self::Simulated(_) => false,
+            Self::Alone | Self::Simulated(_) | Self::Bridged(_) => false,
         }
     }
 
@@ -251,7 +316,7 @@ impl Transport {
             Self::File(transport) => transport.multicast(peers, header, body, bytes),
             Self::SharedMemory(transport) => Ok(transport.multicast(peers, header, body, bytes)),
             Self::Hosts(transport) => Ok(transport.multicast(peers, header, body, bytes)),
-            Self::Alone | Self::Simulated(_) => Ok(0),
+            Self::Alone | Self::Simulated(_) | Self::Bridged(_) => Ok(0),
         }
     }
 
@@ -267,6 +332,7 @@ impl Transport {
             Self::Hosts(transport) => Ok(transport.receive()),
             Self::File(transport) => transport.receive(),
             Self::Simulated(transport) => Ok(transport.receive()),
+            Self::Bridged(transport) => transport.receive(),
         }
     }
 
@@ -278,6 +344,7 @@ impl Transport {
                 transport.release();
             }
             Self::Hosts(transport) => transport.release(),
+            Self::Bridged(transport) => transport.release(),
             Self::Alone | Self::File(_) | Self::Simulated(_) => {}
         }
     }
@@ -293,6 +360,7 @@ impl Transport {
                 bytes <= transport.limits(peer).eager_bytes_max
                     && transport.send(peer, header, body, bytes as usize)
             }
+            Self::Bridged(transport) => transport.send_short(peer, header, body, bytes),
             Self::Alone | Self::File(_) | Self::Simulated(_) => false,
         }
     }
@@ -302,6 +370,7 @@ impl Transport {
     pub fn is_near(&self, peer: u32) -> bool {
         match self {
             Self::Hosts(transport) => transport.is_near(peer),
+            Self::Bridged(transport) => transport.is_near(peer),
             _ => true,
         }
     }
@@ -312,6 +381,7 @@ impl Transport {
             Self::SharedMemory(transport) => transport.fetch(peer, address, into, bytes),
             Self::Hosts(transport) => transport.fetch(peer, address, into, bytes),
             Self::Simulated(transport) => transport.fetch(address, into, bytes),
+            Self::Bridged(transport) => transport.fetch(peer, address, into, bytes),
             Self::Alone | Self::File(_) => false,
         }
     }

@@ -22,9 +22,9 @@ use super::wire::{HEADER_BYTES_MAX, Header, Kind};
 use super::{Body, Incoming, Limits, Multicast};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
-const EAGER_BYTES_MAX: usize = 64 << 10;
+pub(super) const EAGER_BYTES_MAX: usize = 64 << 10;
 /// A piece that keeps both ends of the ring busy at the same time.
-const PIECE_BYTES_MAX: usize = 32 << 10;
+pub(super) const PIECE_BYTES_MAX: usize = 32 << 10;
 /// A message for several processes that is shorter than this costs no more in the ring of each.
 const SHELF_BYTES_MIN: u64 = 1 << 10;
 /// Beside a packet's kind: what follows the header is a word that says in which tray the body lies, and its length.
@@ -84,11 +84,9 @@ impl SharedMemory {
         }
     }
 
-    /// Takes the way of long messages that the user forces, or the better one: with a core for each rank two copies that
-    /// overlap on two cores beat one copy on one; where ranks share cores, one copy is less work and fewer wake-ups.
+    /// Takes the way of long messages that the user forces, or the better one.
     pub fn choose(&mut self, forced: Option<Algorithm>, crowded: bool) {
-        let wanted = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
-        self.single_copy = wanted && process::can_copy_between_processes();
+        self.single_copy = copies_once(forced, crowded);
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -212,6 +210,14 @@ impl SharedMemory {
         }
         self.single_copy
     }
+}
+
+/// Whether long messages are copied in one go, as the user forces, or as is better: with a core for each rank two copies that
+/// overlap on two cores beat one copy on one; where ranks share cores, one copy is less work and fewer wake-ups.
+#[must_use]
+pub fn copies_once(forced: Option<Algorithm>, crowded: bool) -> bool {
+    let wanted = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
+    wanted && process::can_copy_between_processes()
 }
 
 /// The packet of kind `kind` that rank `peer` has put in a ring.

@@ -133,9 +133,4 @@ mpi! {
         let found = read(comm, |found| Ok(found.info.clone()))?;
         info_used.set(info::new_handle(found))
     }
-
-    /// Section 11.8.2: no process is spawned yet, so none has a parent.
-    MPI_Comm_get_parent (parent: Out<MPI_Comm>) {
-        parent.set(MPI_COMM_NULL)
-    }
 }

@@ -144,7 +144,10 @@ fn meet(
 }
 
 /// The command line of the installation that this library is a part of.
-fn program() -> Result<PathBuf, String> {
+///
+/// # Errors
+/// When there is none.
+pub fn program() -> Result<PathBuf, String> {
     let library = standing::own_file();
     let program = library.as_deref().and_then(Path::parent).map(|folder| folder.join("../bin/postrider"));
     match program.filter(|program| program.is_file()) {

@@ -95,6 +95,7 @@ impl Prepared {
             directory: Some(self.directory.path().to_owned()),
             central,
             threads: (self.cores / ranks).max(1),
+            parent: None,
             octave_path: None,
         };
         let variables: Vec<_> =

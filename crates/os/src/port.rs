@@ -1,0 +1,327 @@
+//! Ports: where the processes of one job wait for those of another, and the names under which ports are found.
+//!
+//! A [`Port`] is a listening Unix socket with an *abstract* name: it is no file, and the kernel forgets it together with the
+//! process that opened it, however that ends. Such a name may be used by everybody on the host, so both ends ask the kernel
+//! whose the other end is, and other users are refused. A [`Connection`] carries frames: the length in eight bytes, little-endian, and
+//! that many bytes. It reads no byte more than the frame has, since a socket of the user's goes on being his.
+//!
+//! A [`Published`] name is an abstract socket as well, so that nobody else can publish the same one; a second one, whose
+//! name says where service and port are written ([`Segment`]), lets others find it in the kernel's list (`/proc/net/unix`).
+
+use std::hash::{DefaultHasher, Hasher};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::process;
+use crate::shared_memory::Segment;
+use crate::standing;
+
+const PREFIX: &str = "postrider-port-";
+/// How the launcher of a spawned job begins at the port where its ranks are awaited; they begin with an empty frame.
+pub const LAUNCHER_SPEAKS: &[u8] = b"launcher:";
+/// No frame is longer: whoever says so does not speak this protocol.
+const FRAME_BYTES_MAX: u64 = 1 << 30;
+
+/// A port that is open.
+#[derive(Debug)]
+pub struct Port {
+    listener: UnixListener,
+    name: String,
+}
+
+impl Port {
+    /// Opens a port with a name of its own.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn open() -> Result<Self> {
+        let name = format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?);
+        let failed = |error| Error::new("cannot open a port", error);
+        let listener =
+            address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Self { listener, name })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next connection, if one comes within `limit`.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn accept(&self, limit: Duration) -> Result<Option<Connection>> {
+        let failed = |error| Error::new(format!("cannot accept at port {}", self.name), error);
+        let until = Instant::now() + limit;
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) if standing::peer(&stream).is_ok() => {
+                    return Ok(Some(Connection(stream.into())));
+                }
+                // Somebody else's is closed at once.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(None);
+                    }
+                    wait(self.listener.as_raw_fd(), libc::POLLIN, left);
+                }
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+}
+
+fn address(name: &str) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(name)
+}
+
+/// Waits until something can be done with a descriptor, for `limit` at most.
+fn wait(descriptor: i32, events: i16, limit: Duration) {
+    let milliseconds = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX).max(1);
+    let mut entry = libc::pollfd { fd: descriptor, events, revents: 0 };
+    // SAFETY: one descriptor, open.
+    unsafe { libc::poll(&raw mut entry, 1, milliseconds) };
+}
+
+fn user() -> u32 {
+    // SAFETY: a plain system call.
+    unsafe { libc::getuid() }
+}
+
+/// A connection between two processes.
+#[derive(Debug)]
+pub struct Connection(OwnedFd);
+
+impl Connection {
+    /// Connects to the port called `name`.
+    ///
+    /// # Errors
+    /// When there is no such port, or it is another user's.
+    pub fn to(name: &str) -> Result<Self> {
+        let what = || format!("cannot connect to port {name}");
+        let known = name.starts_with(PREFIX);
+        let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "this is no port's name");
+        let stream = known.then(|| address(name)).unwrap_or_else(|| Err(unknown()));
+        let stream = stream.and_then(|address| UnixStream::connect_addr(&address));
+        let stream = stream.map_err(|error| match error.kind() {
+            io::ErrorKind::ConnectionRefused => {
+                Error::new(what(), io::Error::new(error.kind(), "no such port is open on this host"))
+            }
+            _ => Error::new(what(), error),
+        })?;
+        standing::peer(&stream)?;
+        Ok(Self(stream.into()))
+    }
+
+    /// A connection over the socket that is descriptor `descriptor` of this process, which stays open when this is dropped.
+    ///
+    /// # Errors
+    /// When that is no open descriptor.
+    pub fn over(descriptor: i32) -> Result<Self> {
+        let what = || format!("cannot use descriptor {descriptor} as a socket");
+        if descriptor < 0 {
+            return Err(Error::new(what(), io::Error::from_raw_os_error(libc::EBADF)));
+        }
+        // SAFETY: the caller's descriptor is used for this call only; if it is not open, the system says so.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        borrowed.try_clone_to_owned().map(Self).map_err(|error| Error::new(what(), error))
+    }
+
+    /// Sends one frame.
+    ///
+    /// # Errors
+    /// When the other end is gone.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut frame = (bytes.len() as u64).to_le_bytes().to_vec();
+        frame.extend_from_slice(bytes);
+        let mut sent = 0;
+        while sent < frame.len() {
+            let rest = &frame[sent..];
+            let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+            // SAFETY: the bytes are there for as long as the call takes.
+            let n = unsafe { libc::send(self.0.as_raw_fd(), rest.as_ptr().cast(), rest.len(), flags) };
+            match n {
+                0.. => sent += n as usize,
+                _ => self.pause(libc::POLLOUT, LATER).map(drop)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The next frame, if it begins to come within `limit`.
+    ///
+    /// # Errors
+    /// When the other end is gone, or sends what is no frame.
+    pub fn receive(&mut self, limit: Duration) -> Result<Option<Vec<u8>>> {
+        let mut length = [0; 8];
+        if !self.fill(&mut length, Some(limit))? {
+            return Ok(None);
+        }
+        let length = u64::from_le_bytes(length);
+        if length > FRAME_BYTES_MAX {
+            let reason = io::Error::from(io::ErrorKind::InvalidData);
+            return Err(Error::new("the process at the other end does not speak this protocol", reason));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.fill(&mut bytes, None)?;
+        Ok(Some(bytes))
+    }
+
+    /// Reads exactly as many bytes as there is room for; false when `limit` is over before the first has come.
+    fn fill(&mut self, room: &mut [u8], limit: Option<Duration>) -> Result<bool> {
+        let mut filled = 0;
+        while filled < room.len() {
+            let rest = &mut room[filled..];
+            // SAFETY: the kernel writes no more than the length says.
+            let n = unsafe {
+                libc::recv(self.0.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), libc::MSG_DONTWAIT)
+            };
+            match n {
+                0 => return Err(Error::new(GONE, io::Error::from(io::ErrorKind::UnexpectedEof))),
+                1.. => filled += n as usize,
+                _ => {
+                    let came = self.pause(libc::POLLIN, limit.unwrap_or(LATER))?;
+                    if !came && filled == 0 && limit.is_some() {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits if the last call has failed because it would have had to; false when `limit` is over.
+    fn pause(&self, events: i16, limit: Duration) -> Result<bool> {
+        let error = io::Error::last_os_error();
+        if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) {
+            return Err(Error::new(GONE, error));
+        }
+        let start = Instant::now();
+        wait(self.0.as_raw_fd(), events, limit);
+        Ok(start.elapsed() < limit)
+    }
+}
+
+const GONE: &str = "the process at the other end of the connection has closed it";
+const LATER: Duration = Duration::from_millis(100);
+
+/// A service's name that is published until this is dropped.
+#[derive(Debug)]
+pub struct Published {
+    service: String,
+    port: String,
+    _name: UnixListener,
+    _place: UnixListener,
+    _text: Segment,
+}
+
+/// The beginning of the abstract names of a service.
+fn prefix_of(service: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(service.as_bytes());
+    format!("postrider-service-{}-{:016x}", user(), hasher.finish())
+}
+
+impl Published {
+    /// Publishes `port` under the name `service`.
+    ///
+    /// # Errors
+    /// When this user has published that name on this host already (`AddrInUse`), or the system refuses.
+    pub fn new(service: &str, port: &str) -> Result<Self> {
+        let failed = |error| Error::new(format!("cannot publish the name \"{service}\""), error);
+        let prefix = prefix_of(service);
+        let bind = |name: &str| address(name).and_then(|address| UnixListener::bind_addr(&address));
+        let name = bind(&prefix).map_err(failed)?;
+        let text = format!("{service}\0{port}");
+        let segment = Segment::create(text.len())?;
+        segment.place(0, text.len()).write(text.as_bytes());
+        let place = format!("{prefix}-{}-{}", std::process::id(), segment.descriptor());
+        let place = bind(&place).map_err(failed)?;
+        Ok(Self {
+            service: service.to_owned(),
+            port: port.to_owned(),
+            _name: name,
+            _place: place,
+            _text: segment,
+        })
+    }
+
+    /// The service and the port.
+    #[must_use]
+    pub fn names(&self) -> (&str, &str) {
+        (&self.service, &self.port)
+    }
+}
+
+/// The port that is published under the name `service` by this user on this host.
+#[must_use]
+pub fn look_up(service: &str) -> Option<String> {
+    let sockets = std::fs::read_to_string("/proc/net/unix").ok()?;
+    let prefix = format!("@{}-", prefix_of(service));
+    let places = sockets.lines().filter_map(|line| line.split_whitespace().last()?.strip_prefix(&prefix));
+    places.filter_map(|place| read_published(service, place)).next()
+}
+
+/// The port that is written at `<process id>-<descriptor>`, if the service is that one.
+fn read_published(service: &str, place: &str) -> Option<String> {
+    let (pid, descriptor) = place.split_once('-')?;
+    let segment = Segment::open(pid.parse().ok()?, descriptor.parse().ok()?).ok()?;
+    let mut text = vec![0; segment.bytes()];
+    segment.place(0, text.len()).read(&mut text);
+    let text = String::from_utf8(text).ok()?;
+    let (found, port) = text.split_once('\0')?;
+    (found == service).then(|| port.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(20);
+    const AT_ONCE: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn frames_cross_whole_and_in_order() {
+        let port = Port::open().expect("a port");
+        assert!(port.accept(AT_ONCE).expect("nobody is no error").is_none());
+        let mut one = Connection::to(port.name()).expect("it is open");
+        let mut other = port.accept(SOON).expect("it works").expect("somebody is there");
+        assert_eq!(other.receive(AT_ONCE).expect("nothing is no error"), None);
+        one.send(b"first").expect("it is sent");
+        one.send(b"").expect("it is sent");
+        assert_eq!(other.receive(SOON).expect("it comes"), Some(b"first".to_vec()));
+        assert_eq!(other.receive(SOON).expect("it comes"), Some(Vec::new()));
+        drop(one);
+        assert!(other.receive(SOON).is_err());
+    }
+
+    #[test]
+    fn a_closed_port_refuses() {
+        let port = Port::open().expect("a port");
+        let name = port.name().to_owned();
+        drop(port);
+        assert!(Connection::to(&name).is_err());
+        assert!(Connection::to("no port").is_err());
+    }
+
+    #[test]
+    fn a_published_name_is_found_until_it_goes() {
+        let service = format!("a service of {}", std::process::id());
+        assert_eq!(look_up(&service), None);
+        let published = Published::new(&service, "host:1").expect("it is published");
+        assert_eq!(look_up(&service).as_deref(), Some("host:1"));
+        let twice = Published::new(&service, "host:2").expect_err("the name is taken");
+        assert_eq!(twice.reason.kind(), io::ErrorKind::AddrInUse);
+        drop(published);
+        assert_eq!(look_up(&service), None);
+    }
+}
