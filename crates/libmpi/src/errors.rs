@@ -3,30 +3,85 @@
 use core::ffi::c_int;
 use std::cell::RefCell;
 
-use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS};
-use postrider_engine::environment::{Handler, class_text};
+use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS, MPI_Win};
+use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
+use postrider_engine::State;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
 use crate::tables::tables;
-use crate::{callbacks, parse};
+use crate::{callbacks, instance, parse};
 
 /// The object whose error handler gets an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Object(MPI_Comm);
+pub enum Object {
+    /// A communicator.
+    Communicator(MPI_Comm),
+    /// A window.
+    Window(MPI_Win),
+}
 
 impl Default for Object {
     /// Calls that belong to no object (section 9.3.1).
     fn default() -> Self {
-        Self(MPI_COMM_SELF)
+        Self::Communicator(MPI_COMM_SELF)
     }
 }
 
 impl From<MPI_Comm> for Object {
     fn from(communicator: MPI_Comm) -> Self {
-        Self(communicator)
+        Self::Communicator(communicator)
+    }
+}
+
+impl From<MPI_Win> for Object {
+    fn from(window: MPI_Win) -> Self {
+        Self::Window(window)
+    }
+}
+
+impl Object {
+    /// What the key of an error means: a communicator, or the window that has it for itself.
+    fn of(key: Key) -> Self {
+        let window = instance().with(|state| {
+            let mut windows = state.windows.iter();
+            Ok(windows.find(|(_, window)| window.communicator == key).map(|(window, _)| window))
+        });
+        match window {
+            Ok(Some(window)) => Self::Window(parse::window_handle(window)),
+            _ => Self::Communicator(parse::communicator_handle(key)),
+        }
+    }
+
+    /// The bits of the handle, for the user's function.
+    fn bits(self) -> usize {
+        match self {
+            Self::Communicator(handle) => handle.0,
+            Self::Window(handle) => handle.0,
+        }
+    }
+
+    /// What kind of error handler it takes.
+    pub fn kind(self) -> HandlerKind {
+        match self {
+            Self::Communicator(_) => HandlerKind::Communicator,
+            Self::Window(_) => HandlerKind::Window,
+        }
+    }
+
+    /// Its error handler.
+    ///
+    /// # Errors
+    /// When the handle is none.
+    pub fn handler(self, state: &mut State) -> Result<&mut Handler> {
+        match self {
+            Self::Communicator(handle) => {
+                Ok(&mut state.communicators.get_mut(parse::communicator(handle)?)?.handler)
+            }
+            Self::Window(handle) => Ok(&mut state.windows.get_mut(parse::window(handle)?)?.handler),
+        }
     }
 }
 
@@ -83,18 +138,14 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
-    let object = error.communicator.map_or(object, |key| Object(parse::communicator_handle(key)));
-    let handler = parse::communicator(object.0).and_then(handler_of).or_else(|_| handler_of(parse::OWN));
-    match handler.unwrap_or(Handler::Fatal) {
+    let object = error.communicator.map_or(object, Object::of);
+    let handler_of = |object: Object| instance().with(|state| object.handler(state).copied());
+    match handler_of(object).or_else(|_| handler_of(Object::default())).unwrap_or(Handler::Fatal) {
         Handler::Fatal | Handler::Abort => fatal(name, error),
         Handler::Return => {}
-        Handler::User(key) => callbacks::error_handler(key, object.0, error.class),
+        Handler::User(key) => callbacks::error_handler(key, object.bits(), error.class),
     }
     error.class
-}
-
-fn handler_of(key: Key) -> Result<Handler> {
-    crate::instance().with(|state| Ok(state.communicators.get(key)?.handler))
 }
 
 /// Ends the job with a message that says what went wrong, and where.

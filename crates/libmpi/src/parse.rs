@@ -23,9 +23,6 @@ use postrider_os::memory::UserMemory;
 /// Handles below are predefined; a key's handle is the key and this number.
 const FIRST_HANDLE: usize = 4096;
 
-/// `MPI_COMM_SELF`'s key.
-pub const OWN: Key = State::SELF;
-
 /// A handle of a dynamic object, as a number.
 #[inline]
 pub fn handle_of(key: Key) -> usize {
@@ -331,6 +328,23 @@ pub fn communicator_handle(key: Key) -> MPI_Comm {
         State::SELF => MPI_COMM_SELF,
         key => MPI_Comm(handle_of(key)),
     }
+}
+
+/// A window.
+///
+/// # Errors
+/// `MPI_ERR_WIN` for `MPI_WIN_NULL` and handles that are none.
+#[inline]
+pub fn window(handle: MPI_Win) -> Result<Key> {
+    key_of(handle.0).ok_or_else(|| {
+        let what = if handle == MPI_WIN_NULL { "the window is MPI_WIN_NULL" } else { "the handle is no window" };
+        Error::new(MPI_ERR_WIN, what)
+    })
+}
+
+/// The handle of a window.
+pub fn window_handle(key: Key) -> MPI_Win {
+    MPI_Win(handle_of(key))
 }
 
 /// A datatype, committed or not.

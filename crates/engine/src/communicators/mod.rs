@@ -71,6 +71,8 @@ pub(crate) enum Space {
     Collective = 1,
     /// What the library says to itself when it makes communicators.
     Creation = 2,
+    /// What the processes of a window say to each other.
+    OneSided = 3,
 }
 
 /// Where a message goes: which process, in which message space, from which rank.

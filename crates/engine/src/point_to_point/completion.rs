@@ -58,7 +58,7 @@ impl State {
     pub fn is_complete(&self, key: Key) -> Result<bool> {
         Ok(match &self.requests.get(key)?.work {
             Work::Done(_) => true,
-            Work::Send(_) | Work::Receive(_) | Work::Collective(_) => false,
+            Work::Send(_) | Work::Receive(_) | Work::Collective(_) | Work::Access(_) => false,
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
             Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
             Work::Duplicate(pending) => {
@@ -99,9 +99,12 @@ impl State {
                 let receive = *receive;
                 self.peek_status(receive)?.unwrap_or(Status::EMPTY)
             }
-            Work::Send(_) | Work::Receive(_) | Work::Flush(_) | Work::Duplicate(_) | Work::Collective(_) => {
-                Status::EMPTY
-            }
+            Work::Send(_)
+            | Work::Receive(_)
+            | Work::Flush(_)
+            | Work::Duplicate(_)
+            | Work::Collective(_)
+            | Work::Access(_) => Status::EMPTY,
         }))
     }
 
@@ -198,7 +201,7 @@ impl State {
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
             Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
-            Work::Send(_) | Work::Receive(_) => request.orphan = true,
+            Work::Send(_) | Work::Receive(_) | Work::Access(_) => request.orphan = true,
             Work::Both { receive, send, memory } => {
                 let (receive, send, memory) = (*receive, *send, memory.take());
                 self.requests.remove(key)?;

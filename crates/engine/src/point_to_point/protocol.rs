@@ -20,6 +20,7 @@ use crate::State;
 use crate::communicators::Route;
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::one_sided::Parcel;
 use crate::progress::{BYTES_PER_LOOK, PATIENCE_MAX};
 use crate::transports::file::MessageFile;
 use crate::transports::wire::{Header, Kind};
@@ -61,6 +62,8 @@ pub(crate) enum Outgoing {
     Message { header: Header, memory: UserMemory, bytes: usize, packed: Option<OwnedMemory>, request: Key },
     /// The rest of an announced message, from `offset` on, for the receiver's request.
     Pieces { request: Key, receiver: u64, offset: u64 },
+    /// Something of a window.
+    OneSided(Box<Parcel>),
 }
 
 fn lost(what: &str) -> Error {
@@ -186,7 +189,7 @@ impl State {
         Ok(())
     }
 
-    fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
+    pub(crate) fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
         self.outgoing[peer as usize].push_back(outgoing);
         self.backlog += 1;
     }
@@ -349,6 +352,7 @@ impl State {
                 self.enqueue(peer, Outgoing::Pieces { request: key_of(first), receiver: second, offset: 0 });
                 self.flush(peer)
             }
+            Kind::OneSided => self.take_one_sided(peer, header, &mut body),
             Kind::Piece => self.take_piece(key_of(first), second, &body),
             Kind::Fetched | Kind::Matched => {
                 self.sending(key_of(first), peer)?;
@@ -448,6 +452,7 @@ impl State {
             Outgoing::Pieces { request, receiver, offset } => {
                 self.send_pieces(peer, request, receiver, offset)
             }
+            Outgoing::OneSided(parcel) => Ok(self.send_parcel(peer, parcel)?.map(Outgoing::OneSided)),
         }
     }
 
@@ -494,6 +499,9 @@ impl State {
         let cancelled = Completion::good(Status { cancelled: true, ..Status::EMPTY });
         match &self.requests.get(key)?.work {
             Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
+            Work::Access(_) => {
+                return Err(Error::new(MPI_ERR_REQUEST, "one-sided operations cannot be cancelled (section 12.3)"));
+            }
             Work::Duplicate(_) | Work::Collective(_) => {
                 let detail = "collective operations cannot be cancelled (section 6.12)";
                 return Err(Error::new(MPI_ERR_REQUEST, detail));
@@ -529,7 +537,7 @@ impl State {
         let is_it = |outgoing: &Outgoing| match outgoing {
             Outgoing::Message { request, .. } => *request == key,
             Outgoing::Control(header) => header.kind == Kind::Announce && header.words[0] == u64::from(key.0),
-            Outgoing::Pieces { .. } => false,
+            Outgoing::Pieces { .. } | Outgoing::OneSided(_) => false,
         };
         let found = queue.iter().position(is_it);
         if let Some(index) = found {

@@ -10,6 +10,7 @@ use crate::collectives::{Planned, UnderWay};
 use crate::communicators::Pending;
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::one_sided::Fetch;
 
 /// What a completed operation says of the message (`MPI_Status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub(crate) enum Work {
     Duplicate(Box<Pending>),
     /// A collective operation; none while a thread lets it go on.
     Collective(Option<Box<UnderWay>>),
+    /// A one-sided operation; none if it brings nothing back.
+    Access(Option<Box<Fetch>>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }
