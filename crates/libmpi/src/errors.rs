@@ -5,9 +5,11 @@ use std::cell::RefCell;
 
 use postrider_abi::{
     MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler, MPI_SUCCESS, MPI_Session,
+    MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
@@ -21,6 +23,8 @@ pub enum Object {
     Communicator(MPI_Comm),
     /// A session.
     Session(MPI_Session),
+    /// A window.
+    Window(MPI_Win),
     /// None yet: the error handler is that of an object that the call is to make.
     Making(MPI_Errhandler),
 }
@@ -44,6 +48,12 @@ impl From<MPI_Session> for Object {
     }
 }
 
+impl From<MPI_Win> for Object {
+    fn from(window: MPI_Win) -> Self {
+        Self::Window(window)
+    }
+}
+
 impl From<MPI_Errhandler> for Object {
     fn from(handler: MPI_Errhandler) -> Self {
         Self::Making(handler)
@@ -51,11 +61,24 @@ impl From<MPI_Errhandler> for Object {
 }
 
 impl Object {
+    /// What the key of an error means: a communicator, or the window that has it for itself.
+    fn of(key: Key) -> Self {
+        let window = instance().with(|state| {
+            let mut windows = state.windows.iter();
+            Ok(windows.find(|(_, window)| window.communicator == key).map(|(window, _)| window))
+        });
+        match window {
+            Ok(Some(window)) => Self::Window(parse::window_handle(window)),
+            _ => Self::Communicator(parse::communicator_handle(key)),
+        }
+    }
+
     /// The bits of the handle, for the user's function.
     fn bits(self) -> usize {
         match self {
             Self::Communicator(handle) => handle.0,
             Self::Session(handle) => handle.0,
+            Self::Window(handle) => handle.0,
             Self::Making(_) => 0,
         }
     }
@@ -65,6 +88,7 @@ impl Object {
         match self {
             Self::Communicator(_) => HandlerKind::Communicator,
             Self::Session(_) | Self::Making(_) => HandlerKind::Session,
+            Self::Window(_) => HandlerKind::Window,
         }
     }
 
@@ -81,6 +105,10 @@ impl Object {
             Self::Session(handle) => {
                 let key = parse::session(handle)?;
                 instance().with(|state| action(&mut state.sessions.get_mut(key)?.handler))
+            }
+            Self::Window(handle) => {
+                let key = parse::window(handle)?;
+                instance().with(|state| action(&mut state.windows.get_mut(key)?.handler))
             }
             Self::Making(handle) => action(&mut error_handlers::handler(handle)?),
         }
@@ -151,8 +179,7 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
-    let object =
-        error.communicator.map_or(object, |key| Object::Communicator(parse::communicator_handle(key)));
+    let object = error.communicator.map_or(object, Object::of);
     let handler = object.with_handler(|handler| Ok(*handler)).or_else(|_| {
         // A handle that is none has no error handler either.
         if library::active().is_some() {

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread::{self, JoinHandle, ThreadId};
 
 use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
@@ -156,6 +156,8 @@ fn end_use() {
         return;
     }
     let Some(library) = LIBRARY.get() else { return };
+    // It has nothing to start, so that nothing goes wrong.
+    let _ = keep_helper();
     instance().report().iter().for_each(|report| eprint!("{report}"));
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).leave();
@@ -180,6 +182,40 @@ impl Library {
         let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
         Ok(Self { instance: Instance::new(world), job, seat, thread_level })
     }
+}
+
+/// The helper calls nothing deep, and nothing of the program's.
+const HELPER_STACK_BYTES: usize = 256 << 10;
+/// The thread that makes progress while the program computes.
+static HELPER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Starts the helper if windows need one now, or ends it if they no longer do.
+///
+/// # Errors
+/// When the system has no thread left.
+pub fn keep_helper() -> Result<()> {
+    let wanted = active().is_some() && instance().wants_helper();
+    let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if wanted == helper.is_some() {
+        return Ok(());
+    }
+    instance().announce_helper(wanted);
+    if wanted {
+        let work = || {
+            process::block_signals();
+            instance().help();
+        };
+        let started =
+            thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
+        *helper = Some(started.map_err(|error| {
+            Error::new(MPI_ERR_OTHER, format!("cannot start the thread that serves windows: {error}"))
+        })?);
+    } else if let Some(ended) = helper.take() {
+        // It calls nothing of the program's, so that it always comes to its end.
+        let _ = ended.join();
+        instance().forget_helper();
+    }
+    Ok(())
 }
 
 /// What this process belongs to; to nothing if it was started alone.

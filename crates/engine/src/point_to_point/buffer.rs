@@ -77,14 +77,20 @@ impl Buffer {
     /// `bytes` bytes of the packed data from `offset` on in one piece: where they are, or packed in memory of our own.
     #[must_use]
     pub fn part_in_one_piece(&self, offset: u64, bytes: u64) -> (UserMemory, Option<OwnedMemory>) {
+        if self.typed.is_none() {
+            return (self.memory.offset(offset as i64), None);
+        }
+        let mut packed = OwnedMemory::new(bytes as usize);
+        let place = UserMemory::of(&mut packed);
+        self.take(offset, place, bytes as usize);
+        (place, Some(packed))
+    }
+
+    /// Copies `bytes` bytes of the packed data, from `offset` on, to `to`.
+    pub fn take(&self, offset: u64, to: UserMemory, bytes: usize) {
         match &self.typed {
-            None => (self.memory.offset(offset as i64), None),
-            Some((datatype, count)) => {
-                let mut packed = OwnedMemory::new(bytes as usize);
-                let place = UserMemory::of(&mut packed);
-                pack_to(datatype, *count, self.memory, offset, place, bytes as usize);
-                (place, Some(packed))
-            }
+            None => self.memory.offset(offset as i64).copy_to(to, bytes),
+            Some((datatype, count)) => pack_to(datatype, *count, self.memory, offset, to, bytes),
         }
     }
 
