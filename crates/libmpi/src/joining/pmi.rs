@@ -15,6 +15,8 @@ use super::launchers::Host;
 
 /// The name under which launchers say which ranks share a host.
 const MAPPING: &str = "PMI_process_mapping";
+/// The request that is answered when all ranks have made it.
+const FENCE: &str = "barrier_in";
 /// What a text may have where the launcher does not say.
 const VALUE_BYTES: usize = 1024;
 
@@ -63,12 +65,11 @@ impl Pmi {
         Ok((Host { key: format!("pmi-{}", self.space), number, hosts: last + 1, count }, leads))
     }
 
-    /// Shares a text of host `host` with the leaders of all `hosts` hosts, and returns theirs. Others wait for that with
-    /// [`barrier`](Self::barrier).
+    /// Puts a text of host `host` where the leaders of all hosts find it after the next fence.
     ///
     /// # Errors
-    /// When the launcher refuses, or a host has not come.
-    pub fn share(&mut self, round: u32, host: u32, hosts: u32, text: &str) -> Result<Vec<String>, String> {
+    /// When the launcher refuses.
+    pub fn put(&mut self, round: u32, host: u32, text: &str) -> Result<(), String> {
         let value = hex(text);
         if value.len() >= self.value_bytes_max {
             let max = self.value_bytes_max;
@@ -76,8 +77,14 @@ impl Pmi {
         }
         let space = self.space.clone();
         let request = format!("put kvsname={space} key=postrider-{round}-{host} value={value}");
-        self.ask(&request, "put_result")?;
-        self.barrier()?;
+        self.ask(&request, "put_result").map(drop)
+    }
+
+    /// The texts that the leaders of all `hosts` hosts have put before the fence.
+    ///
+    /// # Errors
+    /// When one is missing.
+    pub fn collect(&mut self, round: u32, hosts: u32) -> Result<Vec<String>, String> {
         let mut texts = Vec::new();
         for other in 0..hosts {
             let value = self.get(&format!("postrider-{round}-{other}"))?;
@@ -86,12 +93,25 @@ impl Pmi {
         Ok(texts)
     }
 
-    /// Waits for all ranks.
+    /// Says that this rank has come to a fence. [`fence_passed`](Self::fence_passed) has to follow.
+    ///
+    /// # Errors
+    /// When the launcher is gone.
+    pub fn fence(&mut self) -> Result<(), String> {
+        self.say(FENCE)
+    }
+
+    /// Waits for the answer to [`fence`](Self::fence), that all ranks have come to it.
     ///
     /// # Errors
     /// When they do not come in time.
-    pub fn barrier(&mut self) -> Result<(), String> {
-        self.ask("barrier_in", "barrier_out").map(drop)
+    pub fn fence_passed(&mut self) -> Result<(), String> {
+        self.hear(FENCE, "barrier_out").map(drop)
+    }
+
+    /// What the launcher speaks through. Between a fence and its answer nothing of it has been read in advance.
+    pub fn stream(&self) -> &UnixStream {
+        self.stream.get_ref()
     }
 
     /// Ends the conversation.
@@ -109,9 +129,17 @@ impl Pmi {
     }
 
     fn ask(&mut self, request: &str, expected: &str) -> Result<Answer, String> {
-        let failed = |what: String| format!("PMI: the launcher was asked for {request}: {what}");
+        self.say(request)?;
+        self.hear(request, expected)
+    }
+
+    fn say(&mut self, request: &str) -> Result<(), String> {
         let line = format!("cmd={request}\n");
-        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| failed(error.to_string()))?;
+        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| failed(request, &error.to_string()))
+    }
+
+    fn hear(&mut self, request: &str, expected: &str) -> Result<Answer, String> {
+        let failed = |what: String| failed(request, &what);
         let mut line = Vec::new();
         let mut limited = (&mut self.stream).take(LINE_BYTES_MAX as u64);
         match limited.read_until(b'\n', &mut line) {
@@ -129,6 +157,10 @@ impl Pmi {
             false => Err(failed(format!("it has answered {:?}", answer.0.trim()))),
         }
     }
+}
+
+fn failed(request: &str, what: &str) -> String {
+    format!("PMI: the launcher was asked for {request}: {what}")
 }
 
 /// A line of fields.
@@ -249,7 +281,10 @@ mod tests {
         let mut pmi = Pmi::begin(socket.as_raw_fd(), Duration::from_secs(60)).expect("it begins");
         let host = pmi.host(1, 2).expect("it says where");
         assert_eq!(host, (Host { key: "pmi-kvs_1".to_owned(), number: 1, hosts: 2, count: 1 }, true));
-        assert_eq!(pmi.share(0, 1, 2, "").expect("they share"), ["ah", ""]);
+        pmi.put(0, 1, "").expect("it is put");
+        pmi.fence().expect("it is asked for");
+        pmi.fence_passed().expect("all have come");
+        assert_eq!(pmi.collect(0, 2).expect("they share"), ["ah", ""]);
         pmi.end().expect("it ends");
         let requests = answering.join().expect("it has answered");
         assert_eq!(requests[4], "cmd=put kvsname=kvs_1 key=postrider-0-1 value=.");
