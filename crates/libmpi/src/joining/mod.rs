@@ -12,6 +12,7 @@
 mod launchers;
 mod pmi;
 mod relay;
+mod wire;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{SocketAddr, UnixStream};
@@ -85,8 +86,8 @@ fn take_seat(launched: &Launched, limit: Duration) -> Result<Seat, String> {
     let Launched { rank, size, .. } = *launched;
     let (host, mut relay) = match &launched.place {
         Place::Known(host) => (host.clone(), None),
-        Place::Asked(descriptor) => {
-            let mut pmi = Pmi::begin(*descriptor, limit)?;
+        Place::Asked(descriptor, job) => {
+            let mut pmi = Pmi::begin(*descriptor, job.as_deref(), rank, limit)?;
             let (host, leads) = pmi.host(rank, size)?;
             let relay = Relay::begin(pmi, leads, host.number, host.hosts)?;
             (host, Some(relay))
