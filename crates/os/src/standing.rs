@@ -4,7 +4,7 @@
 //! abstract address, a name that is in no file system and goes with the process. The name has the user, the launcher's name of the
 //! job, and the number of the host. Both sides ask the kernel who the other one is (`SO_PEERCRED`). A rank says [`Word::Join`] and
 //! hears [`Word::Job`] or [`Word::Refused`]; where the launcher offers a key-value space, the agent asks the host's
-//! leader in between to share a text with the leaders of the other hosts. In `MPI_Finalize` a rank says [`Word::Done`] and hears
+//! leader in between to share a text with the leaders of the other hosts, or says that they do without ([`Word::Apart`]). In `MPI_Finalize` a rank says [`Word::Done`] and hears
 //! [`Word::Over`] when all ranks of the job have said so and nothing of the job is left on its host.
 //!
 //! A word is a line; texts in it are in hexadecimal, so that they may contain anything.
@@ -58,6 +58,8 @@ pub enum Word {
     Share(String),
     /// The leader: what the leaders of all hosts have shared, by number of the host.
     Shared(Vec<String>),
+    /// The agent: the hosts meet without the launcher's key-value space, which does not answer. Nobody is to wait for it.
+    Apart,
     /// A rank: it is in `MPI_Finalize`.
     Done,
     /// The agent: all are.
@@ -79,6 +81,7 @@ impl Word {
             Self::Shared(texts) => {
                 format!("shared {}\n", texts.iter().map(|text| hex(text)).collect::<Vec<_>>().join(" "))
             }
+            Self::Apart => "apart\n".to_owned(),
             Self::Done => "done\n".to_owned(),
             Self::Over => "over\n".to_owned(),
         }
@@ -101,6 +104,7 @@ impl Word {
             ("refused", [why]) => Self::Refused(unhex(why)?),
             ("share", [text]) => Self::Share(unhex(text)?),
             ("shared", texts) => Self::Shared(texts.iter().map(|text| unhex(text)).collect::<Option<_>>()?),
+            ("apart", []) => Self::Apart,
             ("done", []) => Self::Done,
             ("over", []) => Self::Over,
             _ => return None,
@@ -209,6 +213,17 @@ pub fn inherited(descriptor: i32) -> Result<UnixStream> {
     }
 }
 
+/// Waits until something can be read from one of `streams`, at most for `limit`, and says which is the first such.
+#[must_use]
+pub fn first_to_speak(streams: [&UnixStream; 2], limit: Duration) -> Option<usize> {
+    let mut entries =
+        streams.map(|stream| libc::pollfd { fd: stream.as_raw_fd(), events: libc::POLLIN, revents: 0 });
+    let limit_ms = limit.as_millis().try_into().unwrap_or(i32::MAX);
+    // SAFETY: the kernel reads and writes as many entries as there are.
+    unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms) };
+    entries.iter().position(|entry| entry.revents != 0)
+}
+
 /// Makes the listening socket of a host's agent. None when somebody else has it.
 ///
 /// # Errors
@@ -298,6 +313,7 @@ mod tests {
                 Word::Refused(text.clone()),
                 Word::Share(text),
                 Word::Shared(texts),
+                Word::Apart,
                 Word::Done,
                 Word::Over,
             ] {
@@ -330,6 +346,15 @@ mod tests {
         assert_eq!(peer(&stream).expect("this user"), std::process::id());
         drop((listener, stream));
         assert!(listen(&address).expect("no error").is_some());
+    }
+
+    #[test]
+    fn whoever_speaks_is_heard() {
+        let pairs = [UnixStream::pair().expect("a pair"), UnixStream::pair().expect("another")];
+        let listening = [&pairs[0].0, &pairs[1].0];
+        assert_eq!(first_to_speak(listening, Duration::ZERO), None);
+        io::Write::write_all(&mut &pairs[1].1, b"x").expect("it is sent");
+        assert_eq!(first_to_speak(listening, Duration::from_secs(60)), Some(1));
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub struct Launched {
 pub enum Place {
     /// From the environment.
     Known(Host),
-    /// From the launcher, through this descriptor.
-    Asked(i32),
+    /// From the launcher, through this descriptor; with the job's name where PMI version 2 is spoken.
+    Asked(i32, Option<String>),
 }
 
 /// This host in the job.
@@ -97,7 +97,7 @@ fn pmi<F: Fn(&str) -> Option<String>>(variables: &Variables<F>, size: u32) -> Re
     let launcher = "a launcher with PMI";
     let rank = variables.needed(launcher, "PMI_RANK")?;
     if size == 1 {
-        let place = Place::Asked(-1);
+        let place = Place::Asked(-1, None);
         return Ok(Launched { launcher, rank, size, place });
     }
     let text = variables.text("PMI_FD").unwrap_or_default();
@@ -106,7 +106,7 @@ fn pmi<F: Fn(&str) -> Option<String>>(variables: &Variables<F>, size: u32) -> Re
             "PMI_SIZE={size}, but PMI_FD={text} names no descriptor; use `postrider run -n {size}` instead"
         )
     })?;
-    Ok(Launched { launcher, rank, size, place: Place::Asked(descriptor) })
+    Ok(Launched { launcher, rank, size, place: Place::Asked(descriptor, variables.text("PMI_JOBID")) })
 }
 
 fn open_mpi<F: Fn(&str) -> Option<String>>(variables: &Variables<F>, size: u32) -> Result<Launched, String> {
@@ -215,7 +215,10 @@ mod tests {
     #[test]
     fn hydra_is_asked_over_its_descriptor() {
         let found = among(&[("PMI_SIZE", "4"), ("PMI_RANK", "3"), ("PMI_FD", "9")]);
-        assert_eq!(found.expect("fine").expect("one of four").place, Place::Asked(9));
+        assert_eq!(found.expect("fine").expect("one of four").place, Place::Asked(9, None));
+        let slurm = among(&[("PMI_SIZE", "4"), ("PMI_RANK", "3"), ("PMI_FD", "9"), ("PMI_JOBID", "4.0")]);
+        let place = slurm.expect("fine").expect("one of four").place;
+        assert_eq!(place, Place::Asked(9, Some("4.0".to_owned())));
         let error = among(&[("PMI_SIZE", "4"), ("PMI_RANK", "3")]).expect_err("no descriptor");
         assert!(error.contains("PMI_FD") && error.contains("postrider run -n 4"), "{error}");
     }

@@ -11,6 +11,8 @@
 
 mod launchers;
 mod pmi;
+mod relay;
+mod wire;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{SocketAddr, UnixStream};
@@ -18,10 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use postrider_os::standing::{self, LINE_BYTES_MAX, ROUNDS, Word};
+use postrider_os::standing::{self, LINE_BYTES_MAX, Word};
 
 use launchers::{Host, Launched, Place};
 use pmi::Pmi;
+use relay::Relay;
 
 /// Agents that a rank starts before it gives up.
 const STARTS_MAX: u32 = 3;
@@ -72,43 +75,37 @@ pub fn join() -> Result<Option<Seat>, String> {
         format!("rank {rank} of {size}, started by {launcher}, cannot join the others: {why}")
     };
     let limit = standing::time_limit().map_err(advice)?;
-    let mut pmi = match launched.place {
-        Place::Asked(descriptor) => Some(Pmi::begin(descriptor, limit).map_err(advice)?),
-        Place::Known(_) => None,
-    };
-    let seat = take_seat(&launched, pmi.as_mut(), limit).map_err(advice)?;
-    if let Some(pmi) = pmi {
-        pmi.end().map_err(advice)?;
-    }
-    Ok(Some(seat))
+    take_seat(&launched, limit).map_err(advice).map(Some)
 }
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn take_seat(launched: &Launched, mut pmi: Option<&mut Pmi>, limit: Duration) -> Result<Seat, String> {
+fn take_seat(launched: &Launched, limit: Duration) -> Result<Seat, String> {
     let Launched { rank, size, .. } = *launched;
-    let (host, leads) = match (&launched.place, &mut pmi) {
-        (Place::Known(host), _) => (host.clone(), true),
-        (Place::Asked(_), Some(pmi)) => pmi.host(rank, size)?,
-        (Place::Asked(_), None) => return Err("the launcher cannot be asked".to_owned()),
+    let (host, mut relay) = match &launched.place {
+        Place::Known(host) => (host.clone(), None),
+        Place::Asked(descriptor, job) => {
+            let mut pmi = Pmi::begin(*descriptor, job.as_deref(), rank, limit)?;
+            let (host, leads) = pmi.host(rank, size)?;
+            let relay = Relay::begin(pmi, leads, host.number, host.hosts)?;
+            (host, Some(relay))
+        }
     };
     let address = standing::address(&host.key, host.number).map_err(|error| error.to_string())?;
-    let arguments = arguments(&host, size, pmi.is_some());
+    let arguments = arguments(&host, size, relay.is_some());
     let until = Instant::now() + limit + PATIENCE;
     let join = Word::Join { rank, cores: standing::cores() }.line();
     let mut starts = 0;
     loop {
         if let Some(mut agent) = meet(&address, &arguments, &mut starts)? {
             agent.get_ref().set_read_timeout(Some(limit + PATIENCE)).map_err(|error| error.to_string())?;
-            let sent = agent.get_mut().write_all(join.as_bytes());
-            if let Some(pmi) = pmi.as_mut().filter(|_| host.hosts > 1 && !leads) {
-                (0..ROUNDS).try_for_each(|_| pmi.barrier())?;
-            }
             // Without a word from it, it was the agent of the job before this one, and has gone.
-            if let Ok(Some(word)) = sent.and_then(|()| next(&mut agent)) {
-                return sit(rank, &host, agent, word, pmi);
+            if agent.get_mut().write_all(join.as_bytes()).is_ok()
+                && let Some(seat) = sit(rank, agent, &mut relay, limit + PATIENCE)?
+            {
+                return Ok(seat);
             }
         }
         if Instant::now() > until {
@@ -173,35 +170,43 @@ fn arguments(host: &Host, size: u32, by_relay: bool) -> Vec<String> {
     arguments
 }
 
-/// Does what the agent says, until it says where the job is.
+/// Does what the agent says, until it says where the job is. None when it hangs up without a word.
 fn sit(
     rank: u32,
-    host: &Host,
     mut agent: BufReader<UnixStream>,
-    first: Word,
-    mut pmi: Option<&mut Pmi>,
-) -> Result<Seat, String> {
-    let mut word = first;
-    let mut round = 0;
+    relay: &mut Option<Relay>,
+    limit: Duration,
+) -> Result<Option<Seat>, String> {
+    let mut silent = true;
     loop {
+        if let Some(relay) = relay.as_mut().filter(|_| agent.buffer().is_empty())
+            && relay.wait(agent.get_ref(), limit)
+        {
+            if let Some(word) = relay.fence_passed()? {
+                agent.get_mut().write_all(word.line().as_bytes()).map_err(|error| error.to_string())?;
+            }
+            continue;
+        }
+        let word = match next(&mut agent) {
+            Ok(Some(word)) => word,
+            _ if silent => return Ok(None),
+            Ok(None) => return Err("the agent of this host has gone".to_owned()),
+            Err(error) => return Err(format!("the agent of this host is silent: {error}")),
+        };
+        silent = false;
         match word {
             Word::Job { place, local, central } => {
+                relay.take().map_or(Ok(()), Relay::end)?;
                 let (local, central) = (local.map(PathBuf::from), central.map(PathBuf::from));
-                return Ok(Seat { rank, place, local, central, agent: Mutex::new(agent) });
+                return Ok(Some(Seat { rank, place, local, central, agent: Mutex::new(agent) }));
             }
             Word::Refused(why) => return Err(why),
             Word::Share(text) => {
-                let pmi = pmi.as_mut().ok_or("there is no key-value space to share in")?;
-                let texts = pmi.share(round, host.number, host.hosts, &text)?;
-                round += 1;
-                let line = Word::Shared(texts).line();
-                agent.get_mut().write_all(line.as_bytes()).map_err(|error| error.to_string())?;
+                relay.as_mut().ok_or("there is no key-value space to share in")?.share(&text)?;
             }
+            Word::Apart => *relay = None,
             _ => return Err("the agent of this host speaks in riddles".to_owned()),
         }
-        word = next(&mut agent)
-            .map_err(|error| format!("the agent of this host is silent: {error}"))?
-            .ok_or("the agent of this host has gone")?;
     }
 }
 

@@ -1,7 +1,8 @@
 //! How the agents of several hosts meet, before there is any connection between them: in rounds, in each of which every host shares
 //! a text with all others.
 //!
-//! Where the launcher has a key-value space the lowest rank of each host does it. Otherwise it is done in a directory that all hosts see.
+//! Where the launcher has a key-value space the lowest rank of each host does it. Otherwise, or when that does not answer, it is done in a
+//! directory that all hosts see. Both ways carry the same texts, so hosts may differ in which one they have heard them by.
 //! Nobody knows which one that is: so host 0 makes a private one in each of the candidates and writes a file `call` with
 //! a number by chance into it, and each host answers where it finds a call. Answers name the call, so that what an earlier
 //! attempt has left is never taken for an answer. Host 0 writes what all have answered, and removes the directories in the end.
@@ -45,6 +46,8 @@ pub struct Meeting {
     host: u32,
     hosts: u32,
     directories: Vec<PathBuf>,
+    /// Host 0: where it could not call, and why.
+    refusals: Vec<String>,
     /// The number of the call that this host has made, or that has turned out to be host 0's.
     call: Option<String>,
     /// The call that this host has answered in each of the directories, in this round.
@@ -57,14 +60,16 @@ impl Meeting {
     /// # Errors
     /// When no directory can be used.
     pub fn new(key: &str, host: u32, hosts: u32) -> Result<Self, String> {
-        let mut meeting = Self { host, hosts, directories: places(key), call: None, answered: Vec::new() };
+        let (directories, refusals) = (places(key), Vec::new());
+        let mut meeting = Self { host, hosts, directories, refusals, call: None, answered: Vec::new() };
         if host == 0 {
             let number = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
             let mut refusals = Vec::new();
             meeting.directories.retain(|directory| match open(directory, &number) {
                 Ok(()) => true,
                 Err(error) => {
-                    refusals.push(format!("{}: {error}", directory.display()));
+                    let parent = directory.parent().unwrap_or(directory);
+                    refusals.push(format!("{}: {error}", parent.display()));
                     false
                 }
             });
@@ -74,7 +79,7 @@ impl Meeting {
                     "the hosts need a directory that all of them see, named by {ENV_MEETING} ({refusals})"
                 ));
             }
-            meeting.call = Some(number);
+            (meeting.call, meeting.refusals) = (Some(number), refusals);
         }
         Ok(meeting)
     }
@@ -82,6 +87,16 @@ impl Meeting {
     /// The directories that this host has made, as others may see them too.
     pub fn directories(&self) -> &[PathBuf] {
         &self.directories
+    }
+
+    /// Where hosts look for each other, for a person.
+    pub fn described(&self) -> String {
+        let parents = self.directories.iter().filter_map(|directory| directory.parent());
+        let mut text = parents.map(|parent| parent.display().to_string()).collect::<Vec<_>>().join(", ");
+        if !self.refusals.is_empty() {
+            text += &format!(" (not in {})", self.refusals.join("; "));
+        }
+        text
     }
 
     /// The number of the call.
@@ -240,7 +255,8 @@ mod tests {
 
     fn meeting(directory: &Path, host: u32) -> Meeting {
         let directories = vec![directory.join("away"), directory.join("here")];
-        Meeting { host, hosts: 3, directories, call: None, answered: Vec::new() }
+        let (refusals, answered) = (Vec::new(), Vec::new());
+        Meeting { host, hosts: 3, directories, refusals, call: None, answered }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::facts::{self, Facts, Reach, Way};
 use super::guests::{Event, Guests};
-use super::meeting::{AGENTS, ENV_CENTRAL, MESSAGES, Meeting, called};
+use super::meeting::{AGENTS, ENV_CENTRAL, ENV_MEETING, MESSAGES, Meeting, called};
 use super::peers::{Peer, Say};
 use super::{complain, own_name};
 use crate::directory::{self, JobDirectory};
@@ -29,6 +29,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
 /// The part of the job's directory in which host 0 listens for other agents.
 const CONTROL: &str = "control";
+/// How long the launcher's key-value space has to answer before the hosts meet in a directory as well.
+const RELAY_PATIENCE: Duration = Duration::from_secs(1);
+/// After which time host 0 says for whom it waits; host 1 does when host 0 does not even call.
+const SAY_AFTER: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(30)];
 /// How long host 0 waits for others to have read its last word.
 const LEAVE_LIMIT: Duration = Duration::from_secs(30);
 
@@ -162,6 +166,11 @@ struct Hosts<'a> {
     directory: &'a Path,
     until: Instant,
     meeting: Option<Meeting>,
+    /// Why there is none.
+    no_meeting: String,
+    /// Whether the launcher's key-value space carries what hosts share.
+    relays: bool,
+    said: bool,
     shell: RemoteShell,
     forced: bool,
     /// Host 0: where others connect, and those who have.
@@ -179,9 +188,9 @@ impl<'a> Hosts<'a> {
         until: Instant,
     ) -> Result<Self, String> {
         let Stand { host, hosts, .. } = *stand;
-        let meeting = match Meeting::new(&stand.key, host, hosts) {
-            Err(_) if stand.relay => None,
-            meeting => Some(meeting?),
+        let (meeting, no_meeting) = match Meeting::new(&stand.key, host, hosts) {
+            Err(why) if stand.relay => (None, why),
+            meeting => (Some(meeting?), String::new()),
         };
         let shell = RemoteShell::new(std::env::var("POSTRIDER_SSH").ok().as_deref())?;
         let listen = || -> io::Result<OwnedFd> {
@@ -198,6 +207,9 @@ impl<'a> Hosts<'a> {
             directory,
             until,
             meeting,
+            no_meeting,
+            relays: stand.relay,
+            said: false,
             shell,
             forced,
             control,
@@ -257,20 +269,24 @@ impl<'a> Hosts<'a> {
     /// Shares `text` with all hosts.
     fn round(&mut self, round: u32, text: &str) -> Result<Vec<String>, String> {
         let leader = self.guests.ranks().first().copied().unwrap_or_default();
-        if self.stand.relay {
+        if self.relays {
             self.guests.say(leader, &Word::Share(text.to_owned()));
         }
-        let (mut pause, mut missing) = (PAUSE, Vec::new());
+        let (began, mut pause, mut missing) = (Instant::now(), PAUSE, Vec::new());
         loop {
-            if let Some(meeting) = self.meeting.as_mut().filter(|_| !self.stand.relay)
+            if let Some(meeting) = self.meeting.as_mut()
+                && (!self.relays || began.elapsed() > RELAY_PATIENCE)
                 && let Some(texts) = meeting.look(round, text, &mut missing)
             {
+                self.does_without_relay();
                 return Ok(texts);
             }
+            self.say_who_is_missing(began.elapsed(), &missing);
             for event in self.wait(pause) {
                 still_there(&event)?;
                 if let Event::Said(rank, Word::Shared(texts)) = event
                     && rank == leader
+                    && self.relays
                     && texts.len() == self.stand.hosts as usize
                 {
                     return Ok(texts);
@@ -305,23 +321,70 @@ impl<'a> Hosts<'a> {
         events
     }
 
+    /// No rank has to wait for the launcher any more.
+    fn does_without_relay(&mut self) {
+        if std::mem::take(&mut self.relays) {
+            self.guests.say_to_all(&Word::Apart);
+            self.verbose("the launcher's key-value space does not answer, the hosts meet in a directory");
+        }
+    }
+
+    /// One line of one host, when others take long.
+    fn say_who_is_missing(&mut self, waited: Duration, missing: &[u32]) {
+        let due = SAY_AFTER.get(self.stand.host as usize).is_some_and(|&after| waited > after);
+        if due && !std::mem::replace(&mut self.said, true) {
+            complain(&format!(
+                "host {} waits for {} {}. Unless their programs just take long to call MPI_Init: {}",
+                own_name(),
+                self.names(missing),
+                self.places(),
+                self.advice()
+            ));
+        }
+    }
+
     fn missing(&self, missing: &[u32]) -> String {
+        let (own, names, places, advice) = (own_name(), self.names(missing), self.places(), self.advice());
+        format!(
+            "host {own} has not met {names} in time {places}: {advice}; {ENV_LIMIT} gives them more seconds"
+        )
+    }
+
+    /// Hosts by their names, as far as the launcher has told them.
+    fn names(&self, missing: &[u32]) -> String {
         let list = std::env::var("SLURM_STEP_NODELIST").unwrap_or_default();
         let names = crate::hosts::parse_list(&list).unwrap_or_default();
         let name = |host: &u32| match names.get(*host as usize) {
             Some(host) => host.name.clone(),
             None => format!("number {host}"),
         };
-        let hosts = missing.iter().map(name).collect::<Vec<_>>().join(", ");
-        let places = self.meeting.as_ref().map(Meeting::directories).unwrap_or_default();
-        let places =
-            places.iter().filter_map(|place| place.parent()).map(|place| place.display().to_string());
+        match missing {
+            [] => "the other hosts".to_owned(),
+            [host] => format!("host {}", name(host)),
+            hosts => format!("hosts {}", hosts.iter().map(name).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    fn places(&self) -> String {
+        let relayed = if self.relays { "through the launcher's key-value space and " } else { "" };
+        match &self.meeting {
+            Some(meeting) => format!("{relayed}in {}", meeting.described()),
+            None => format!("{relayed}in no directory ({})", self.no_meeting),
+        }
+    }
+
+    fn advice(&self) -> String {
+        let other =
+            if self.relays { "open the launcher's ports between hosts" } else { "use srun --mpi=pmi2" };
         format!(
-            "host {} has not met host {hosts} in time in {}: POSTRIDER_RENDEZVOUS may name a directory that all hosts \
-             see, and {ENV_LIMIT} gives them more seconds",
-            own_name(),
-            places.collect::<Vec<_>>().join(", ")
+            "submit from a directory that all hosts see and can write, name one by {ENV_MEETING}, or {other}"
         )
+    }
+
+    fn verbose(&self, what: &str) {
+        if self.stand.host == 0 && std::env::var_os("POSTRIDER_VERBOSE").is_some() {
+            complain(what);
+        }
     }
 
     /// Connects to host 0 through a remote shell. The inner error is why that cannot be done.
@@ -422,7 +485,7 @@ impl<'a> Hosts<'a> {
             return meeting.leave(LAST_ROUND);
         }
         let until = Instant::now() + LEAVE_LIMIT;
-        while !failed && !self.stand.relay && !meeting.is_over(LAST_ROUND) && Instant::now() < until {
+        while !failed && !meeting.is_over(LAST_ROUND) && Instant::now() < until {
             std::thread::sleep(PAUSE);
         }
         meeting.remove(self.chosen.as_deref().filter(|_| !failed));
