@@ -31,7 +31,8 @@ use crate::memory::UserMemory;
 use crate::process::{self, Watched, can_copy_between_processes};
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
 use crate::shared_memory::{Segment, malformed};
-use crate::shelf::{self, SHELF_BYTES, TRAY_BYTES, TRAYS, Tray};
+use crate::shelf::layout::{self, SHELF_BYTES};
+use crate::shelf::{TRAY_BYTES, TRAYS, Tray};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::wait::Doorbell;
 
@@ -319,8 +320,8 @@ impl Job {
     pub fn tray(&self, owner: u32, index: usize) -> (Tray<'_>, UserMemory) {
         assert!(index < TRAYS, "tray {index} of {TRAYS}");
         let shelf = self.layout.shelves + self.local_place(owner) * SHELF_BYTES;
-        let readers = self.segment.word32(shelf + shelf::readers_offset(index));
-        (Tray::new(readers), self.segment.place(shelf + shelf::bytes_offset(index), TRAY_BYTES))
+        let readers = self.segment.word32(shelf + layout::readers(index));
+        (Tray::new(readers), self.segment.place(shelf + layout::bytes(index), TRAY_BYTES))
     }
 
     /// Which of the ranks of this host `rank` is.

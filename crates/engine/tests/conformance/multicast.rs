@@ -96,7 +96,7 @@ fn places_are_used_again_and_again() {
     everywhere(&RANKS, |rank| {
         for number in 0..60 {
             let root = number as i32 / 8 % rank.ranks;
-            if (number + rank.rank as usize) % 7 == 0 {
+            if (number + rank.rank as usize).is_multiple_of(7) {
                 std::thread::yield_now();
             }
             let broadcast = start(&rank, root, number);
