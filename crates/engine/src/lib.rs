@@ -13,6 +13,7 @@ mod algorithm;
 pub mod bootstrap;
 pub mod collectives;
 pub mod communicators;
+pub mod counters;
 pub mod datatypes;
 pub mod environment;
 pub mod error;
@@ -41,6 +42,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 pub use bootstrap::World;
 use collectives::report::Report;
 use communicators::{Communicator, Group, Process};
+use counters::Counters;
 use datatypes::Datatype;
 use objects::{Key, Table};
 use operations::Operation;
@@ -121,6 +123,8 @@ pub struct State {
     patience: u32,
     /// The collectives so far, if somebody wants to know.
     report: Report,
+    /// What is counted for tools.
+    counters: Counters,
     /// How many operations have ended.
     completions: u64,
     /// Threads of this process that sleep.
@@ -201,6 +205,7 @@ impl State {
             more: false,
             patience: 0,
             report: Report::default(),
+            counters: Counters::default(),
             completions: 0,
             sleepers: 0,
             next_context: 2,

@@ -34,6 +34,7 @@ mod point_to_point;
 mod sessions;
 mod statuses;
 mod tables;
+mod tools;
 mod topologies;
 #[allow(unsafe_code)]
 mod unsupported;

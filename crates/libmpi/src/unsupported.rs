@@ -227,61 +227,6 @@ unsupported! {
         MPI_Register_datarep_c
     }
 
-    /// Tool Support (chapter 15).
-    tools {
-        MPI_T_category_changed
-        MPI_T_category_get_categories
-        MPI_T_category_get_cvars
-        MPI_T_category_get_events
-        MPI_T_category_get_index
-        MPI_T_category_get_info
-        MPI_T_category_get_num
-        MPI_T_category_get_num_events
-        MPI_T_category_get_pvars
-        MPI_T_cvar_get_index
-        MPI_T_cvar_get_info
-        MPI_T_cvar_get_num
-        MPI_T_cvar_handle_alloc
-        MPI_T_cvar_handle_free
-        MPI_T_cvar_read
-        MPI_T_cvar_write
-        MPI_T_enum_get_info
-        MPI_T_enum_get_item
-        MPI_T_event_callback_get_info
-        MPI_T_event_callback_set_info
-        MPI_T_event_copy
-        MPI_T_event_get_index
-        MPI_T_event_get_info
-        MPI_T_event_get_num
-        MPI_T_event_get_source
-        MPI_T_event_get_timestamp
-        MPI_T_event_handle_alloc
-        MPI_T_event_handle_free
-        MPI_T_event_handle_get_info
-        MPI_T_event_handle_set_info
-        MPI_T_event_read
-        MPI_T_event_register_callback
-        MPI_T_event_set_dropped_handler
-        MPI_T_finalize
-        MPI_T_init_thread
-        MPI_T_pvar_get_index
-        MPI_T_pvar_get_info
-        MPI_T_pvar_get_num
-        MPI_T_pvar_handle_alloc
-        MPI_T_pvar_handle_free
-        MPI_T_pvar_read
-        MPI_T_pvar_readreset
-        MPI_T_pvar_reset
-        MPI_T_pvar_session_create
-        MPI_T_pvar_session_free
-        MPI_T_pvar_start
-        MPI_T_pvar_stop
-        MPI_T_pvar_write
-        MPI_T_source_get_info
-        MPI_T_source_get_num
-        MPI_T_source_get_timestamp
-    }
-
     /// Language Bindings and the Application Binary Interface (chapters 19 and 20).
     language_bindings {
         MPI_Abi_get_fortran_booleans
