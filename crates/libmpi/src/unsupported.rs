@@ -226,11 +226,4 @@ unsupported! {
         MPI_Register_datarep
         MPI_Register_datarep_c
     }
-
-    /// Language Bindings and the Application Binary Interface (chapters 19 and 20).
-    language_bindings {
-        MPI_Abi_get_fortran_booleans
-        MPI_Abi_set_fortran_booleans
-        MPI_Abi_set_fortran_info
-    }
 }
