@@ -91,6 +91,38 @@ static void added(void)
     CHECK(MPI_Remove_error_string(MPI_ERR_TYPE) != MPI_SUCCESS);
 }
 
+/* An empty string is one that was added; what was removed is no code any more, and the greatest number comes back. */
+static void removed(void)
+{
+    int class = -1, code = -1, before = last_used(), length, found;
+    char text[MPI_MAX_ERROR_STRING];
+    OK(MPI_Add_error_class(&class));
+    OK(MPI_Add_error_code(class, &code));
+    CHECK(MPI_Remove_error_string(code) != MPI_SUCCESS);
+    OK(MPI_Add_error_string(code, ""));
+    check_text(code, "");
+    CHECK(MPI_Remove_error_code(code) != MPI_SUCCESS);
+    OK(MPI_Remove_error_string(code));
+    CHECK(MPI_Remove_error_string(code) != MPI_SUCCESS);
+    CHECK(MPI_Remove_error_class(code) != MPI_SUCCESS);
+    CHECK(MPI_Remove_error_code(class) != MPI_SUCCESS);
+    OK(MPI_Remove_error_code(code));
+    FAILS(MPI_ERR_ARG, MPI_Error_string(code, text, &length));
+    FAILS(MPI_ERR_ARG, MPI_Error_class(code, &found));
+    FAILS(MPI_ERR_ARG, MPI_Add_error_string(code, "gone"));
+    FAILS(MPI_ERR_ARG, MPI_Add_error_code(code, &found));
+    OK(MPI_Remove_error_class(class));
+    FAILS(MPI_ERR_ARG, MPI_Add_error_code(class, &found));
+    CHECK_EQ(last_used(), before);
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    OK(MPI_Add_error_class(&class));
+    OK(MPI_Add_error_string(class, text));
+    check_text(class, text);
+    OK(MPI_Remove_error_string(class));
+    OK(MPI_Remove_error_class(class));
+}
+
 static void many(void)
 {
     int classes[40];
@@ -114,6 +146,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     predefined();
     added();
+    removed();
     many();
     return check_end();
 }

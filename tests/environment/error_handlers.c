@@ -96,6 +96,13 @@ static void without_communicator(void)
     calls = 0;
     FAILS(MPI_ERR_TYPE, MPI_Type_commit(&type));
     check_called(1, MPI_COMM_SELF, MPI_ERR_TYPE);
+    /* So do those of what is no communicator: the handler gets one that is. */
+    FAILS(MPI_ERR_COMM, MPI_Send(&calls, 1, MPI_INT, 0, 0, MPI_COMM_NULL));
+    check_called(1, MPI_COMM_SELF, MPI_ERR_COMM);
+    FAILS(MPI_ERR_COMM, MPI_Comm_call_errhandler(MPI_COMM_NULL, MPI_ERR_ARG));
+    check_called(1, MPI_COMM_SELF, MPI_ERR_COMM);
+    FAILS(MPI_ERR_ERRHANDLER, MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL));
+    CHECK_EQ(calls, 0);
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     OK(MPI_Errhandler_free(&errors));
 }

@@ -140,7 +140,8 @@ struct Added {
     code: i32,
     /// The class of a code; none for a class.
     class: Option<i32>,
-    text: String,
+    /// What `MPI_Add_error_string` gave, which may be empty.
+    text: Option<String>,
 }
 
 /// User-defined error classes and codes (section 9.5): numbers above `MPI_ERR_LASTCODE`.
@@ -160,7 +161,7 @@ impl ErrorCodes {
     fn add(&mut self, class: Option<i32>) -> i32 {
         self.last += 1;
         let code = MPI_ERR_LASTCODE + self.last;
-        self.added.push(Added { code, class, text: String::new() });
+        self.added.push(Added { code, class, text: None });
         code
     }
 
@@ -205,7 +206,7 @@ impl ErrorCodes {
             let detail = format!("an error string has at most {} characters", MPI_MAX_ERROR_STRING - 1);
             return Err(Error::new(MPI_ERR_ARG, detail));
         }
-        text.clone_into(&mut self.own(code)?.text);
+        self.own(code)?.text = Some(text.to_owned());
         Ok(())
     }
 
@@ -215,11 +216,10 @@ impl ErrorCodes {
     /// When it has none.
     pub fn remove_text(&mut self, code: i32) -> Result<()> {
         let added = self.own(code)?;
-        if added.text.is_empty() {
-            return Err(Error::new(MPI_ERR_ARG, format!("error code {code} has no string")));
+        match added.text.take() {
+            Some(_) => Ok(()),
+            None => Err(Error::new(MPI_ERR_ARG, format!("error code {code} has no string"))),
         }
-        added.text.clear();
-        Ok(())
     }
 
     /// Takes an added code away (`MPI_Remove_error_code`).
@@ -252,7 +252,7 @@ impl ErrorCodes {
 
     /// The standard calls it erroneous to take away what still has a string.
     fn remove(&mut self, code: i32) -> Result<()> {
-        if !self.own(code)?.text.is_empty() {
+        if self.own(code)?.text.is_some() {
             let detail = format!("error code {code} still has a string; remove that first");
             return Err(Error::new(MPI_ERR_ARG, detail));
         }
@@ -277,7 +277,7 @@ impl ErrorCodes {
     /// When there is no such code.
     pub fn text(&self, code: i32) -> Result<String> {
         self.check(code)?;
-        let own = self.find(code).map(|added| added.text.clone());
+        let own = self.find(code).map(|added| added.text.clone().unwrap_or_default());
         Ok(own.unwrap_or_else(|| class_text(code).unwrap_or_default().to_owned()))
     }
 }

@@ -13,6 +13,7 @@ mod algorithm;
 pub mod bootstrap;
 pub mod collectives;
 pub mod communicators;
+pub mod counters;
 pub mod datatypes;
 pub mod environment;
 pub mod error;
@@ -46,6 +47,7 @@ pub use bootstrap::World;
 use collectives::report::Report;
 use collectives::spreading::Spreading;
 use communicators::{Communicator, Group, Process};
+use counters::Counters;
 use datatypes::Datatype;
 use objects::{Key, Table};
 use one_sided::Window;
@@ -146,6 +148,8 @@ pub struct State {
     patience: u32,
     /// The collectives so far, if somebody wants to know.
     report: Report,
+    /// What is counted for tools.
+    counters: Counters,
     /// How many operations have ended.
     completions: u64,
     /// Whether a helper is to make progress while the program is elsewhere.
@@ -226,6 +230,7 @@ impl State {
             more: false,
             patience: 0,
             report: Report::default(),
+            counters: Counters::default(),
             completions: 0,
             helping: false,
             sleepers: 0,

@@ -384,6 +384,8 @@ impl State {
         if sending.sent >= sending.ready.len() {
             sending.receiver = None;
             partitioned.round = Round::Ended(Completion::good(Status::EMPTY));
+            let bytes = partitioned.buffer.bytes();
+            self.counters.sent(bytes);
             self.completions = self.completions.wrapping_add(1);
         }
         Ok(())
@@ -441,7 +443,9 @@ impl State {
         if receiving.bytes >= total {
             let mut completion = received(receiving.envelope, total, room);
             completion.error = filled.err().or(completion.error);
+            let bytes = completion.status.bytes;
             partitioned.round = Round::Ended(completion);
+            self.counters.received(bytes);
             self.completions = self.completions.wrapping_add(1);
             return Ok(());
         }

@@ -174,6 +174,7 @@ impl Instance {
             return Ok(Slept::Woken(state));
         }
         state.sleepers += 1;
+        state.counters.sleeps += 1;
         drop(state);
         let nothing_came = self.waiter.sleep(ticket, SLEEP_MAX);
         let mut state = self.lock();

@@ -120,7 +120,7 @@ mod tests {
         let mut text = String::from(
             "# Settings\n\nEnvironment variables of the library, read by `MPI_Init`. Without them, what is best is chosen by the size of \
              the\ncommunicator, its hosts, the size of the data and the cores of the host. A value that is none of the allowed ones ends \
-             the program\nwith the list of them. Those of the launcher are in [RUN.md](RUN.md).\n\n| variable | meaning | values |\n|---|---|---|\n",
+             the program\nwith the list of them. Tools can set them before that, as control variables of the same names (`MPI_T_cvar_write`). Those of the launcher are in\n[RUN.md](RUN.md).\n\n| variable | meaning | values |\n|---|---|---|\n",
         );
         for setting in ALL {
             let values = (setting.values)().join("`, `");

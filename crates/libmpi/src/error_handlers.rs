@@ -83,6 +83,12 @@ fn set(object: Object, errhandler: MPI_Errhandler) -> Result<()> {
     })
 }
 
+/// Whether this is a user's error handler for sessions.
+pub fn is_for_sessions(handle: MPI_Errhandler) -> bool {
+    let Ok(handler @ Handler::User(_)) = handler(handle) else { return false };
+    check_kind(handler, HandlerKind::Session).is_ok()
+}
+
 /// Checks that an error handler is for this kind of objects.
 ///
 /// # Errors

@@ -4,8 +4,8 @@ use core::ffi::c_int;
 use std::cell::RefCell;
 
 use postrider_abi::{
-    MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler, MPI_SUCCESS, MPI_Session,
-    MPI_Win,
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler,
+    MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
@@ -79,7 +79,8 @@ impl Object {
             Self::Communicator(handle) => handle.0,
             Self::Session(handle) => handle.0,
             Self::Window(handle) => handle.0,
-            Self::Making(_) => 0,
+            Self::Making(handler) if error_handlers::is_for_sessions(handler) => MPI_SESSION_NULL.0,
+            Self::Making(_) => MPI_COMM_NULL.0,
         }
     }
 
@@ -180,14 +181,13 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
     let object = error.communicator.map_or(object, Object::of);
-    let handler = object.with_handler(|handler| Ok(*handler)).or_else(|_| {
-        // A handle that is none has no error handler either.
-        if library::active().is_some() {
-            Object::default().with_handler(|handler| Ok(*handler))
-        } else {
-            Ok(Handler::Fatal)
+    // A handle that is none has no error handler: its errors are those of no object.
+    let (object, handler) = match object.with_handler(|handler| Ok(*handler)) {
+        Err(_) if library::active().is_some() => {
+            (Object::default(), Object::default().with_handler(|handler| Ok(*handler)))
         }
-    });
+        handler => (object, handler),
+    };
     match handler.unwrap_or(Handler::Fatal) {
         Handler::Fatal | Handler::Abort => fatal(name, error),
         Handler::Return => {}

@@ -36,6 +36,7 @@ mod processes;
 mod sessions;
 mod statuses;
 mod tables;
+mod tools;
 mod topologies;
 #[allow(unsafe_code)]
 mod unsupported;

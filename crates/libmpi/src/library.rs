@@ -18,6 +18,7 @@ use postrider_os::process;
 
 use crate::caching::{self, Owner};
 use crate::joining::{self, Seat};
+use crate::tools::control;
 use crate::{parse, processes};
 
 /// Where the process is between `MPI_Init` and `MPI_Finalize`.
@@ -65,6 +66,11 @@ pub fn phase() -> Phase {
 #[inline]
 pub fn active() -> Option<&'static Library> {
     if USERS.load(Ordering::Acquire) > 0 { LIBRARY.get() } else { None }
+}
+
+/// The instance, once there is one, whether MPI can be used or not.
+pub fn made() -> Option<&'static Instance> {
+    LIBRARY.get().map(|library| &library.instance)
 }
 
 /// The instance; only inside an MPI call.
@@ -179,7 +185,8 @@ impl Library {
             None => World::alone(threads),
             Some((job, rank)) => World::in_job(job, *rank, directories, threads)?,
         };
-        let world = world.with(Settings::read(|name| std::env::var(name).ok())?);
+        let world = world.with(Settings::read(control::setting)?);
+        control::keep_settings();
         Ok(Self { instance: Instance::new(world), job, seat, thread_level })
     }
 }

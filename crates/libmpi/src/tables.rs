@@ -26,6 +26,10 @@ pub struct Tables {
     pub error_handlers: Table<ErrorHandler>,
     /// Error classes and codes of users.
     pub error_codes: ErrorCodes,
+    /// What the program has said of its Fortran compiler (`MPI_Abi_set_fortran_info`).
+    pub fortran: Option<Info>,
+    /// How that compiler represents `.TRUE.` and `.FALSE.` (`MPI_Abi_set_fortran_booleans`).
+    pub fortran_booleans: Option<[Vec<u8>; 2]>,
     /// What `MPI_Alloc_mem` gave out, by address.
     pub allocated: BTreeMap<usize, OwnedMemory>,
     /// Open ports.
@@ -41,6 +45,8 @@ static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(|| {
         infos: Table::new(MPI_ERR_INFO, "info object"),
         error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
         error_codes: ErrorCodes::default(),
+        fortran: None,
+        fortran_booleans: None,
         allocated: BTreeMap::new(),
         ports: Vec::new(),
         published: Vec::new(),

@@ -542,6 +542,7 @@ impl Instance {
         let (call, schedule) = prepare(&calls)?;
         let used = calls.used.get();
         used.into_iter().for_each(|used| state.report.count(used));
+        state.counters.collectives += 1;
         let number = state.communicators.get_mut(communicator)?.next_collective();
         Ok(Planned { call, schedule, number })
     }

@@ -148,7 +148,19 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
     /// How many receives and messages wait for one another.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.contexts.values().map(|queues| queues.posted.len() + queues.unexpected.len()).sum()
+        self.posted() + self.unexpected()
+    }
+
+    /// How many receives wait for a message.
+    #[must_use]
+    pub fn posted(&self) -> usize {
+        self.contexts.values().map(|queues| queues.posted.len()).sum()
+    }
+
+    /// How many messages wait for a receive.
+    #[must_use]
+    pub fn unexpected(&self) -> usize {
+        self.contexts.values().map(|queues| queues.unexpected.len()).sum()
     }
 
     /// Forgets a context that nobody uses any more, unless something is still in its queues.

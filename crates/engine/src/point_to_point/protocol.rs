@@ -87,6 +87,7 @@ impl State {
         buffer: &Buffer,
         synchronous: bool,
     ) -> Result<Option<Key>> {
+        self.counters.sent(buffer.bytes());
         if route.peer == self.own {
             return self.send_to_self(route, tag, buffer, synchronous);
         }
@@ -264,6 +265,7 @@ impl State {
         if let Err(error) = filled {
             completion.error = Some(error);
         }
+        self.counters.received(completion.status.bytes);
         self.finish(receive, completion);
         Ok(())
     }
@@ -289,6 +291,8 @@ impl State {
         let buffer = receiving.buffer.clone();
         if address != 0 && self.read_remote(peer, address, &buffer, wanted) {
             self.send_control(peer, Header::control(Kind::Fetched, [request, 0, 0]))?;
+            self.counters.received(completion.status.bytes);
+            self.counters.bytes_copied_once += completion.status.bytes;
             self.finish(receive, completion);
             return Ok(());
         }
@@ -429,6 +433,7 @@ impl State {
         if receiving.arrived >= status.bytes {
             let envelope = Envelope { source: status.source as u32, tag: status.tag };
             let completion = received(envelope, status.bytes, receiving.buffer.bytes());
+            self.counters.received(completion.status.bytes);
             self.finish(receive, completion);
         }
         Ok(())

@@ -60,10 +60,14 @@ impl State {
             tag: short.tag,
             words: [0; 3],
         };
-        short.tag >= 0
+        let sent = short.tag >= 0
             && peer != self.own
             && self.outgoing[peer as usize].is_empty()
-            && self.transport.send_short(peer, &header, short.memory, short.bytes)
+            && self.transport.send_short(peer, &header, short.memory, short.bytes);
+        if sent {
+            self.counters.sent(short.bytes);
+        }
+        sent
     }
 
     #[inline]
@@ -129,6 +133,7 @@ impl State {
             from.copy_to(landing.memory, bytes);
             let (source, tag) = (envelope.source as i32, envelope.tag);
             landing.landed = Some(Status { source, tag, bytes: bytes as u64, cancelled: false });
+            self.counters.received(bytes as u64);
             return true;
         }
         self.landing = None;
