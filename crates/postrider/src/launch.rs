@@ -38,10 +38,14 @@ impl Refusal {
 pub struct Application {
     /// Number of ranks.
     pub ranks: u32,
-    program: OsString,
-    arguments: Vec<OsString>,
-    wdir: Option<OsString>,
-    variables: Vec<(OsString, OsString)>,
+    /// What is run, as it was given.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where it starts, if not here.
+    pub wdir: Option<OsString>,
+    /// Its variables; a later one of the same name counts.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Application {
@@ -62,7 +66,7 @@ impl Application {
         }
     }
 
-    /// The program as it was given.
+    /// The program as it was given, for people.
     pub fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }

@@ -21,6 +21,7 @@ use crate::head::{self, Plan};
 use crate::hosts::{self, Host};
 use crate::installation;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
+use crate::other_engine;
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::supervise::{Outcome, Supervisor};
@@ -56,6 +57,11 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
     let Run { label, timeout, grace, quiet, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
+    if options.engine != other_engine::OWN {
+        let (section, variables) = (options.section.clone(), pairs(options.genv.clone()));
+        let applications = applications(section, later, &variables, cores());
+        return Err(other_engine::run(&options.engine, &options, applications));
+    }
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
         None => run_here(options, later, manner),
