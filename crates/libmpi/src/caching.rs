@@ -37,8 +37,8 @@ impl Owner {
     /// The bits of the handle, for callbacks.
     fn bits(self) -> usize {
         match self {
-            Self::Communicator(handle) => handle.0,
-            Self::Datatype(handle) => handle.0,
+            Self::Communicator(handle) => handle.0 as usize,
+            Self::Datatype(handle) => handle.0 as usize,
         }
     }
 
@@ -53,15 +53,14 @@ impl Owner {
 }
 
 fn number(key: Key) -> c_int {
-    parse::handle_of(key) as c_int
+    parse::handle_of(key)
 }
 
 fn key(keyval: c_int) -> Result<Key> {
-    let key = usize::try_from(keyval).ok().and_then(parse::key_of);
-    key.ok_or_else(|| {
+    parse::key_of(keyval).ok_or_else(|| {
         let detail = match keyval {
             MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
-            MPI_TAG_UB..=MPI_UNIVERSE_SIZE => "a predefined attribute cannot be changed".to_owned(),
+            _ if PREDEFINED.contains(&keyval) => "a predefined attribute cannot be changed".to_owned(),
             _ => format!("{keyval} is no attribute key"),
         };
         Error::new(MPI_ERR_KEYVAL, detail)
@@ -121,7 +120,7 @@ fn set(owner: Owner, keyval: c_int, value: Memory) -> Result<()> {
 
 fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Result<()> {
     let found = match owner {
-        Owner::Communicator(handle) if (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&keyval) => {
+        Owner::Communicator(handle) if PREDEFINED.contains(&keyval) => {
             let key = parse::communicator(handle)?;
             instance().with(|state| state.communicators.get(key).map(drop))?;
             predefined(keyval)
@@ -198,6 +197,10 @@ pub fn copy_all(original: Owner, copy: Owner) -> Result<()> {
 fn owner_pairs(owner: Owner, state: &mut State) -> Result<Vec<(Key, usize)>> {
     Ok(owner.attributes(state)?.iter().collect())
 }
+
+/// The attributes that every communicator has.
+const PREDEFINED: [c_int; 7] =
+    [MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_LASTUSEDCODE, MPI_APPNUM, MPI_UNIVERSE_SIZE];
 
 /// The address of a predefined attribute's value (section 9.1.2); they are the same for all communicators.
 fn predefined(keyval: c_int) -> Option<usize> {

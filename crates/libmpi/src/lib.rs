@@ -25,6 +25,9 @@ mod joining;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+#[cfg(feature = "mpich")]
+#[allow(unsafe_code)]
+mod mpich;
 mod operations;
 #[allow(unsafe_code)]
 mod parse;

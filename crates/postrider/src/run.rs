@@ -139,6 +139,7 @@ fn run_here(options: Run, later: Vec<Vec<OsString>>, manner: Manner) -> Result<O
         central: None,
         threads: (cores / ranks).max(1),
         octave_path: installation::octave_path(),
+        libraries: installation::libraries(),
     };
     let signals = Signals::receive(&crate::supervise::SIGNALS).map_err(|error| Refusal::new(1, error))?;
     allow_descriptors(ranks, 0);

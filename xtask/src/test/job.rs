@@ -22,6 +22,8 @@ pub struct Setup {
     pub installation: PathBuf,
     /// The installation of the other library, if that is under test.
     pub other: Option<PathBuf>,
+    /// The compiler, if it is not that of the installation.
+    pub compiler: Option<PathBuf>,
     /// After how long a run hangs.
     pub watchdog: Duration,
     /// Where the compiled programs are.
@@ -31,7 +33,7 @@ pub struct Setup {
 impl Setup {
     /// The compiler.
     pub fn compiler(&self) -> PathBuf {
-        self.program("mpicc")
+        self.compiler.clone().unwrap_or_else(|| self.program("mpicc"))
     }
 
     fn program(&self, name: &str) -> PathBuf {

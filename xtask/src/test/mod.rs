@@ -45,6 +45,9 @@ pub struct Arguments {
     /// Where that library is installed: the folder with bin/. Otherwise build/, or for MPICH its wheel, in target/.
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
+    /// Compile with this wrapper of another library that has MPICH's ABI, and run on ours.
+    #[arg(long, value_name = "COMMAND")]
+    compiler: Option<PathBuf>,
     /// Only programs whose name contains this.
     #[arg(long)]
     filter: Option<String>,
@@ -93,6 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         engine: arguments.engine,
         installation: installation(arguments),
         other: other(arguments)?,
+        compiler: arguments.compiler.clone(),
         watchdog: Duration::from_secs(arguments.watchdog),
         binaries: workspace::target()?.join("tests"),
     };

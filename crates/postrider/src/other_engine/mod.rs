@@ -22,17 +22,13 @@ use postrider_os::job::ENV_ENGINE;
 
 use crate::flags::{Run, Transfer, Transport};
 use crate::installation::octave_path;
-use crate::launch::{Application, Refusal};
+use crate::launch::{Application, ENV_LIBRARY_PATH, ENV_MPI4PY_LIBRARY, Refusal};
 
 use installation::Installation;
 use program::Program;
 
 /// The name of this library as an engine, which is the default.
 pub const OWN: &str = "postrider";
-/// Where mpi4py's wheel looks for a library first.
-const ENV_MPI4PY_LIBRARY: &str = "MPI4PY_LIBMPI";
-/// Where the loader looks for libraries, before the run paths of programs.
-const ENV_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 /// What the loader loads before what the program asks for.
 const ENV_PRELOAD: &str = "LD_PRELOAD";
 
