@@ -39,6 +39,9 @@ pub const MPI_CXX_LONG_DOUBLE_COMPLEX: MPI_Datatype = MPI_Datatype(0x4c00_2036);
 // Another name of the same datatype, as in C itself.
 pub const MPI_C_COMPLEX: MPI_Datatype = MPI_Datatype(0x4c00_0840);
 
+// An addition of MPICH's own to the standard: `_Float16` of C.
+pub const MPIX_C_FLOAT16: MPI_Datatype = MPI_Datatype(0x4c00_0246);
+
 // Fortran types of default kind.
 pub const MPI_LOGICAL: MPI_Datatype = MPI_Datatype(0x4c00_041d);
 pub const MPI_INTEGER: MPI_Datatype = MPI_Datatype(0x4c00_041b);
