@@ -79,6 +79,7 @@ static void check_error_handlers(void)
 static void check_statuses(void)
 {
     int sent = 5, received = 0, flag;
+    Count count;
     MPI_Status status, back;
     MPI_Fint words[MPI_F_STATUS_SIZE];
     OK(MPI_Sendrecv(&sent, 1, MPI_INT, 0, 7, &received, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &status));
@@ -86,8 +87,8 @@ static void check_statuses(void)
     CHECK_EQ(words[MPI_F_TAG], 7);
     CHECK_EQ(words[MPI_F_SOURCE], 0);
     OK(MPI_Status_f2c(words, &back));
-    OK(MPI_Get_count(&back, MPI_INT, &received));
-    CHECK_EQ(received, 1);
+    OK(MPI_Get_count(&back, MPI_INT, &count));
+    CHECK_EQ(count, 1);
     OK(MPI_Test_cancelled(&back, &flag));
     CHECK(!flag);
 }

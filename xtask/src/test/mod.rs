@@ -90,8 +90,7 @@ pub enum Engine {
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
-    programs
-        .retain(|program| arguments.engine == Engine::Postrider || program.chapter != programs::ANOMALIES);
+    programs.retain(|program| with_anomalies(arguments) || program.chapter != programs::ANOMALIES);
     let setup = job::Setup {
         engine: arguments.engine,
         installation: installation(arguments),
@@ -111,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     });
     let mut cases = program_cases(arguments, &builds);
-    if arguments.engine == Engine::Postrider {
+    if with_anomalies(arguments) {
         cases.extend(anomaly_cases(arguments)?);
     }
     ensure!(
@@ -132,6 +131,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// Whether the anomalies are part of it: they are about our launcher, and start some programs without it.
+fn with_anomalies(arguments: &Arguments) -> bool {
+    arguments.engine == Engine::Postrider && arguments.compiler.is_none()
 }
 
 /// The installation of Postrider.
