@@ -169,7 +169,7 @@ fn mpich_abi() -> Result<Vec<Command>> {
     let compiler = mpich.join("bin/mpicc").display().to_string();
     let mut constants =
         cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
-    constants.env("MPICH_CC", &compiler);
+    constants.env("POSTRIDER_TEST_MPICC", &compiler);
     let programs = ["test", "--compiler", &compiler, "--ranks", "3", "--transport", "shared-memory"];
     let python = ["mpi4py", "--wheel", "--ranks", "2", "--transport", "shared-memory"];
     Ok(vec![constants, xtask(&programs), xtask(&python)])

@@ -16,13 +16,21 @@
 #![forbid(unsafe_code)]
 #![allow(non_camel_case_types)]
 
-#[cfg_attr(feature = "mpich", path = "mpich/constants/mod.rs")]
+#[cfg(not(feature = "mpich"))]
 pub mod constants;
+#[cfg(feature = "mpich")]
+mod mpich;
 pub mod predefined;
-#[cfg_attr(feature = "mpich", path = "mpich/representation.rs")]
-#[cfg_attr(not(feature = "mpich"), path = "standard.rs")]
-mod representation;
+#[cfg(not(feature = "mpich"))]
+mod standard;
 pub mod types;
 
+#[cfg(feature = "mpich")]
+use mpich::representation;
+#[cfg(not(feature = "mpich"))]
+use standard as representation;
+
 pub use constants::*;
+#[cfg(feature = "mpich")]
+pub use mpich::constants;
 pub use types::*;

@@ -78,6 +78,10 @@ impl Bits for usize {
         self as c_int
     }
 
+    fn to_word(self) -> usize {
+        self
+    }
+
     fn from_int(integer: c_int) -> Self {
         integer as usize
     }
@@ -95,6 +99,10 @@ impl Bits for c_int {
 
     fn to_int(self) -> c_int {
         self
+    }
+
+    fn to_word(self) -> usize {
+        self as usize
     }
 
     fn from_int(integer: c_int) -> Self {

@@ -17,6 +17,8 @@ pub trait Bits: Copy {
     fn key(self) -> Option<u32>;
     /// The number as an integer of C or Fortran.
     fn to_int(self) -> c_int;
+    /// The number as wide as a pointer, for callbacks.
+    fn to_word(self) -> usize;
     /// The number that an integer stands for.
     fn from_int(integer: c_int) -> Self;
 }

@@ -1,12 +1,17 @@
 //! The constants of MPICH's ABI are those of an installed MPICH's header, as far as that one has them: its ABI has grown, and never
-//! changed. `MPICH_CC` names its compiler; otherwise it is `mpicc.mpich`, as in Debian.
+//! changed. `POSTRIDER_TEST_MPICC` names its compiler; otherwise it is `mpicc.mpich`, as in Debian.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use postrider_abi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_File, MPI_Offset, MPI_Status, MPI_T_enum};
+use core::ffi::c_int;
+use postrider_abi::predefined::DATATYPES;
+use postrider_abi::{
+    Bits, MPI_Aint, MPI_COMM_WORLD, MPI_Comm, MPI_Count, MPI_FILE_NULL, MPI_File, MPI_Offset, MPI_Status,
+    MPI_T_enum,
+};
 
 /// The constants of this crate with a value that is a number, by name, from its source files.
 fn constants() -> BTreeMap<String, i64> {
@@ -45,11 +50,13 @@ const OWN: &[&str] = &[
 fn compile(source: &str, program: &Path) -> (bool, String) {
     let path = program.with_extension("c");
     std::fs::write(&path, source).expect("the test's folder can be written");
-    let name = std::env::var_os("MPICH_CC").unwrap_or_else(|| "mpicc.mpich".into());
+    let name = std::env::var_os("POSTRIDER_TEST_MPICC").unwrap_or_else(|| "mpicc.mpich".into());
     let mut compiler = Command::new(name);
     compiler.args(["-std=c11", "-w", "-fmax-errors=0", "-o"]).args([program, &path]);
-    let output = compiler.output().expect("MPICH_CC names a compiler, or mpicc.mpich is installed");
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let output =
+        compiler.output().expect("POSTRIDER_TEST_MPICC names a compiler, or mpicc.mpich is installed");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), format!("{}\n{complaint}", output.status))
 }
 
 /// A program that prints these names with their values, and sizes.
@@ -103,4 +110,31 @@ fn constants_and_sizes_are_those_of_the_header() {
     for (name, value) in &ours {
         assert_eq!(theirs.get(name), Some(value), "{name}");
     }
+}
+
+#[test]
+fn a_status_keeps_bytes_and_cancellation_apart() {
+    let mut status = MPI_Status::default();
+    for bytes in [0, 1, 1 << 31, (1 << 40) + 5] {
+        for cancelled in [true, false] {
+            status.set_cancelled(cancelled);
+            status.set_bytes(bytes);
+            assert_eq!((status.bytes(), status.is_cancelled()), (bytes, cancelled));
+            status.set_cancelled(!cancelled);
+            assert_eq!((status.bytes(), status.is_cancelled()), (bytes, !cancelled));
+        }
+    }
+}
+
+#[test]
+fn handles_of_keys_are_no_predefined_handles() {
+    for key in [0, 1, 0x0c00_0000, (1 << 30) - 1] {
+        let (handle, pointer) = (c_int::of_key(key), usize::of_key(key));
+        assert_eq!((handle.key(), pointer.key()), (Some(key), Some(key)));
+        assert_eq!(usize::from_int(pointer.to_int()), pointer);
+    }
+    for row in DATATYPES {
+        assert_eq!(row.handle.0.key(), None, "{}", row.name);
+    }
+    assert_eq!((MPI_COMM_WORLD.0.key(), MPI_FILE_NULL.0.key()), (None, None));
 }

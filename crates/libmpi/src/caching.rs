@@ -37,8 +37,8 @@ impl Owner {
     /// The bits of the handle, for callbacks.
     fn bits(self) -> usize {
         match self {
-            Self::Communicator(handle) => handle.0 as usize,
-            Self::Datatype(handle) => handle.0 as usize,
+            Self::Communicator(handle) => handle.0.to_word(),
+            Self::Datatype(handle) => handle.0.to_word(),
         }
     }
 

@@ -80,6 +80,10 @@ impl Bits for c_int {
         self
     }
 
+    fn to_word(self) -> usize {
+        self as usize
+    }
+
     fn from_int(integer: c_int) -> Self {
         integer
     }
@@ -97,6 +101,10 @@ impl Bits for usize {
 
     fn to_int(self) -> c_int {
         self as c_int
+    }
+
+    fn to_word(self) -> usize {
+        self
     }
 
     fn from_int(integer: c_int) -> Self {
@@ -144,7 +152,7 @@ impl MPI_Status {
     #[inline]
     pub fn set_bytes(&mut self, bytes: u64) {
         self.count_lo = bytes as c_int;
-        self.count_hi_and_cancelled = (bytes >> 32) as c_int * 2 | self.count_hi_and_cancelled & 1;
+        self.count_hi_and_cancelled = ((bytes >> 32) as c_int * 2) | (self.count_hi_and_cancelled & 1);
     }
 
     /// Whether the operation was cancelled.
@@ -155,6 +163,6 @@ impl MPI_Status {
     /// Sets whether the operation was cancelled.
     #[inline]
     pub fn set_cancelled(&mut self, cancelled: bool) {
-        self.count_hi_and_cancelled = self.count_hi_and_cancelled & !1 | c_int::from(cancelled);
+        self.count_hi_and_cancelled = (self.count_hi_and_cancelled & !1) | c_int::from(cancelled);
     }
 }
