@@ -43,8 +43,14 @@ static void names(void)
     CHECK(length > 0 && length < MPI_MAX_PROCESSOR_NAME);
     CHECK_EQ(strlen(name), length);
     OK(MPI_Abi_get_version(&major, &minor));
+#ifdef MPICH
+    // The older ABI has no version; the standard's answer is -1 then.
+    CHECK_EQ(major, -1);
+    CHECK_EQ(minor, -1);
+#else
     CHECK_EQ(major, 1);
     CHECK(minor >= 0);
+#endif
     OK(MPI_Pcontrol(0));
     OK(MPI_Pcontrol(2, "more", 3));
 }

@@ -5,6 +5,7 @@
 //! build/bin/mpicc, mpicxx, mpic++     links to it: it looks at the name it is called by
 //! build/include/mpi.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
+//! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
@@ -12,6 +13,7 @@
 //!
 //! The folder can be moved or copied as a whole: everything in it finds everything else by relative paths.
 
+use crate::link::Names;
 use crate::{exports, link, workspace};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -42,14 +44,33 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
     let target = workspace::target()?.join(if arguments.debug { "debug" } else { "release" });
     let installation = workspace::installation();
-    let names = workspace::function_names()?;
+    let names = Names::standard()?;
     let scratch = target.join("link");
     let library = link::link(&target.join("libmpi_abi.a"), &names, &scratch, &installation.join("lib"))?;
     exports::check(&library, &names)?;
+    mpich(arguments, &installation.join("lib"))?;
     workspace::copy(&workspace::root().join("include/mpi.h"), &installation.join("include/mpi.h"))?;
     programs(&target, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     octave(&installation)
+}
+
+/// Builds and installs the library with MPICH's ABI, from the same source. Its objects are kept apart, since nothing can be
+/// shared from the handles upwards.
+fn mpich(arguments: &Arguments, folder: &Path) -> Result<()> {
+    let target = workspace::target()?.join("mpich");
+    let mut cargo = workspace::cargo();
+    cargo
+        .args(["build", "--package", "postrider-libmpi", "--features", "mpich", "--target-dir"])
+        .arg(&target);
+    if !arguments.debug {
+        cargo.arg("--release");
+    }
+    workspace::run(&mut cargo)?;
+    let target = target.join(if arguments.debug { "debug" } else { "release" });
+    let names = Names::mpich()?;
+    let library = link::link_mpich(&target.join("libmpi_abi.a"), &names, &target.join("link"), folder)?;
+    exports::check(&library, &names)
 }
 
 /// Installs the command line and its other names.

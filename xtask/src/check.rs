@@ -1,5 +1,6 @@
 //! `cargo xtask check`: everything about the code that can be judged without running a test.
 
+use crate::link::Names;
 use crate::{exports, functions, link, tidy, workspace};
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
@@ -48,6 +49,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 fn lints() -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    workspace::run(workspace::cargo().args(arguments))?;
+    // The other ABI is another build of the same source.
+    let arguments =
+        ["clippy", "--package", "postrider-libmpi", "--features", "mpich", "--quiet", "--", "-D", "warnings"];
     workspace::run(workspace::cargo().args(arguments))
 }
 
@@ -66,9 +71,12 @@ fn header() -> Result<()> {
     Ok(())
 }
 
-/// Compares the names that the built library exports with those of the ABI.
+/// Compares the names that the built libraries export with those of their ABIs, one by one.
 fn exported_names() -> Result<()> {
-    let library = workspace::installation().join("lib").join(link::SONAME);
-    ensure!(library.exists(), "there is no {}: run `make build` first", library.display());
-    exports::check(&library, &workspace::function_names()?).context("exported names")
+    for (name, names) in [(link::SONAME, Names::standard()?), (link::MPICH_SONAME, Names::mpich()?)] {
+        let library = workspace::installation().join("lib").join(name);
+        ensure!(library.exists(), "there is no {}: run `make build` first", library.display());
+        exports::check(&library, &names).context("exported names")?;
+    }
+    Ok(())
 }

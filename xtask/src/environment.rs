@@ -105,6 +105,21 @@ impl Environment {
     }
 }
 
+/// The Python environment `folder/name`, which has just this package; it is made now if it is not there.
+pub fn of_package(folder: &Path, name: &str, package: &str) -> Result<PathBuf> {
+    let environment = folder.join(name);
+    let complete = environment.join("complete");
+    if !complete.exists() {
+        eprintln!("setup: {package} in {}", environment.display());
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        workspace::run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+        let mut pip = Command::new(environment.join("bin/pip"));
+        workspace::run(pip.args(["install", "--quiet", "--disable-pip-version-check", package]))?;
+        std::fs::write(complete, package)?;
+    }
+    Ok(environment)
+}
+
 /// What the environment's interpreter is made from: another version needs another environment.
 fn python_identity() -> Result<String> {
     let mut command = Command::new("python3");

@@ -1,6 +1,7 @@
 //! What a shared library exports, compared with what the ABI says: all its names, their profiling names at the same
 //! addresses, and nothing else, least of all a symbol of the Rust run-time library.
 
+use crate::link::Names;
 use anyhow::{Context, Result, ensure};
 use object::{Object, ObjectSymbol, ObjectSymbolTable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +28,11 @@ fn exports(library: &Path) -> Result<BTreeMap<String, Export>> {
 }
 
 /// Fails unless the library exports `names` and their profiling names as the ABI wants them, and nothing else.
-pub fn check(library: &Path, names: &[String]) -> Result<()> {
+pub fn check(library: &Path, names: &Names) -> Result<()> {
     let exports = exports(library)?;
+    let profiling = names.functions.iter().map(|name| format!("P{name}"));
     let expected: BTreeSet<String> =
-        names.iter().cloned().chain(names.iter().map(|name| format!("P{name}"))).collect();
+        names.functions.iter().chain(&names.only).cloned().chain(profiling).collect();
     let missing: Vec<&String> = expected.iter().filter(|name| !exports.contains_key(*name)).collect();
     let surplus: Vec<&String> = exports.keys().filter(|name| !expected.contains(*name)).collect();
     let library = library.display();
@@ -39,13 +41,17 @@ pub fn check(library: &Path, names: &[String]) -> Result<()> {
         "{library} does not export {missing:?}: implement them, or list them as unsupported"
     );
     ensure!(surplus.is_empty(), "{library} exports {surplus:?}, which are no names of the ABI");
-    for name in names {
+    for name in &names.functions {
         let (function, profiling) = (&exports[name], &exports[&format!("P{name}")]);
         ensure!(
             function.address == profiling.address,
             "{library}: {name} and P{name} are different functions"
         );
         ensure!(function.strong && profiling.strong, "{library}: {name} or P{name} is a weak symbol");
+    }
+    for (name, other) in &names.aliases {
+        let same = exports.get(other).is_none_or(|other| other.address == exports[name].address);
+        ensure!(same, "{library}: {name} and {other} are different functions");
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The link step: from the static library that Cargo builds to `libmpi_abi.so.1` (section 20.2 of the standard names it so).
+//! The link step: from the static library that Cargo builds to `libmpi_abi.so.1` (section 20.2 of the standard names it so), and
+//! from its build for MPICH's ABI to `libmpi.so.12`.
 //!
 //! Cargo could build a shared library itself, but not this one: every function needs a second name, with PMPI_ before it, for
 //! the same code, and nothing but these names may be seen from outside. So the system's linker makes the library from
@@ -18,39 +19,98 @@ use std::process::Command;
 pub const SONAME: &str = "libmpi_abi.so.1";
 /// File name through which the linker finds the library.
 pub const LINKER_NAME: &str = "libmpi_abi.so";
+/// The library with MPICH's ABI. Nothing is compiled for it here, so the linker need not find it.
+pub const MPICH_SONAME: &str = "libmpi.so.12";
+/// What Debian calls that library.
+pub const MPICH_OTHER_NAME: &str = "libmpich.so.12";
 
 /// What the linker finds under the name without a version. The file it names is looked for beside this one first, so that it
 /// works by `-L` and `-l` as well as by its full path.
 const LINKER_SCRIPT: &str = "/* GNU ld script */\nINPUT(libmpi_abi.so.1)\n";
 
+/// The names that a library exports.
+#[derive(Clone, Default)]
+pub struct Names {
+    /// Functions, which have profiling names, too.
+    pub functions: Vec<String>,
+    /// Other names of functions, each with the name that is defined; they are among the functions.
+    pub aliases: Vec<(String, String)>,
+    /// Names without a profiling name.
+    pub only: Vec<String>,
+}
+
+impl Names {
+    /// Those of the standard ABI: `crates/abi/names.txt`.
+    pub fn standard() -> Result<Self> {
+        Ok(Self { functions: workspace::function_names()?, ..Self::default() })
+    }
+
+    /// Those of MPICH's ABI: all of the standard's, and what `crates/abi/names-mpich.txt` adds.
+    pub fn mpich() -> Result<Self> {
+        let mut names = Self::standard()?;
+        let path = workspace::root().join("crates/abi/names-mpich.txt");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        for line in text.lines() {
+            match line.split_once(' ') {
+                None => names.functions.push(line.to_owned()),
+                Some((name, "only")) => names.only.push(name.to_owned()),
+                Some((name, other)) => {
+                    names.functions.push(name.to_owned());
+                    names.aliases.push((name.to_owned(), other.trim_start_matches("= ").to_owned()));
+                }
+            }
+        }
+        Ok(names)
+    }
+}
+
 /// The version script: these names and their profiling names are exported, all others are local.
-fn version_script(names: &[String]) -> String {
+fn version_script(names: &Names) -> String {
     let mut script = String::from("{\n  global:\n");
-    for name in names {
+    for name in &names.functions {
         writeln!(script, "    {name}; P{name};").expect("memory");
+    }
+    for name in &names.only {
+        writeln!(script, "    {name};").expect("memory");
     }
     script + "  local:\n    *;\n};\n"
 }
 
-/// Linker options that define the profiling names, one a line.
-fn profiling_names(names: &[String]) -> String {
-    names.iter().map(|name| format!("-Wl,--defsym=P{name}={name}\n")).collect()
+/// Linker options that define the other names and the profiling names, one a line.
+fn second_names(names: &Names) -> String {
+    let aliases = names.aliases.iter().map(|(name, other)| format!("-Wl,--defsym={name}={other}\n"));
+    let profiling = names.functions.iter().map(|name| format!("-Wl,--defsym=P{name}={name}\n"));
+    aliases.chain(profiling).collect()
 }
 
-/// Links the static library `archive` to `folder/libmpi_abi.so.1` with the functions `names` and their profiling names, and
-/// writes `folder/libmpi_abi.so`. The texts for the linker go to `scratch`. Returns the path of the library.
-pub fn link(archive: &Path, names: &[String], scratch: &Path, folder: &Path) -> Result<PathBuf> {
-    std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
-    let (exports, aliases) = (scratch.join("libmpi_abi.map"), scratch.join("libmpi_abi.rsp"));
-    std::fs::write(&exports, version_script(names)).with_context(|| exports.display().to_string())?;
-    std::fs::write(&aliases, profiling_names(names)).with_context(|| aliases.display().to_string())?;
+/// Links the static library `archive` to `folder/libmpi_abi.so.1` with these names, and writes `folder/libmpi_abi.so`. The texts
+/// for the linker go to `scratch`. Returns the path of the library.
+pub fn link(archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
+    let library = link_as(SONAME, archive, names, scratch, folder)?;
+    workspace::replace(&folder.join(LINKER_NAME), |new| Ok(std::fs::write(new, LINKER_SCRIPT)?))?;
+    Ok(library)
+}
 
-    let library = folder.join(SONAME);
+/// The same for MPICH's ABI, where the library has a second name in the file system.
+pub fn link_mpich(archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
+    let library = link_as(MPICH_SONAME, archive, names, scratch, folder)?;
+    let linked = |new: &Path| Ok(std::os::unix::fs::symlink(MPICH_SONAME, new)?);
+    workspace::replace(&folder.join(MPICH_OTHER_NAME), linked)?;
+    Ok(library)
+}
+
+fn link_as(soname: &str, archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
+    std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
+    let (exports, aliases) = (scratch.join("exports.map"), scratch.join("names.rsp"));
+    std::fs::write(&exports, version_script(names)).with_context(|| exports.display().to_string())?;
+    std::fs::write(&aliases, second_names(names)).with_context(|| aliases.display().to_string())?;
+
+    let library = folder.join(soname);
     workspace::replace(&library, |new| {
         let mut command = Command::new("cc");
         command.args(["-shared", "-fPIC", "-o"]).arg(new);
         command.arg("-Wl,--whole-archive").arg(archive).arg("-Wl,--no-whole-archive");
-        command.arg(format!("-Wl,-soname,{SONAME}"));
+        command.arg(format!("-Wl,-soname,{soname}"));
         command.arg(format!("-Wl,--version-script={}", exports.display()));
         command.arg(format!("@{}", aliases.display()));
         // Whatever the names do not need is left out, and what is missing is an error here and not in the user's program.
@@ -60,7 +120,6 @@ pub fn link(archive: &Path, names: &[String], scratch: &Path, folder: &Path) -> 
         command.args(["-lpthread", "-ldl", "-lm", "-lrt", "-lc"]);
         workspace::run(&mut command)
     })?;
-    workspace::replace(&folder.join(LINKER_NAME), |new| Ok(std::fs::write(new, LINKER_SCRIPT)?))?;
     Ok(library)
 }
 

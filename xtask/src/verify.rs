@@ -4,7 +4,7 @@
 //! and its output is shown. The last line is always the sum over all suites, `N passed, N failed`: the counts that each
 //! suite prints itself, and one for each command that prints none.
 
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
@@ -40,10 +40,13 @@ const STAGES: &[Stage] = &[
     ("client", client),
     // With 4 ranks, too, without this option: that alone takes a third as long again.
     ("mpi4py", || Ok(vec![xtask(&["mpi4py", "--ranks", "1,2,3"])])),
+    ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2"])])),
+    ("mpich-abi", mpich_abi),
     ("octave", octave),
     ("python", python),
     ("hosts", hosts),
     ("installation", installation),
+    ("wheel", wheel),
 ];
 
 /// Runs the stages and prints a line for each.
@@ -160,6 +163,18 @@ fn launcher() -> PathBuf {
     workspace::installation().join("bin/postrider")
 }
 
+/// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel.
+fn mpich_abi() -> Result<Vec<Command>> {
+    let mpich = environment::of_package(&workspace::target()?.join("engines"), "mpich", "mpich")?;
+    let compiler = mpich.join("bin/mpicc").display().to_string();
+    let mut constants =
+        cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
+    constants.env("POSTRIDER_TEST_MPICC", &compiler);
+    let programs = ["test", "--compiler", &compiler, "--ranks", "3", "--transport", "shared-memory"];
+    let python = ["mpi4py", "--wheel", "--ranks", "2", "--transport", "shared-memory"];
+    Ok(vec![constants, xtask(&programs), xtask(&python)])
+}
+
 /// The Octave package, through each transport.
 fn octave() -> Result<Vec<Command>> {
     let python = Environment::prepare()?.python();
@@ -222,6 +237,37 @@ fn installation() -> Result<Vec<Command>> {
     let mut in_octave = at("postrider");
     in_octave.args(["run", "-n", "2", "octave", "share/postrider/examples/octave/ring.m"]);
     Ok(vec![compiler, ring, in_octave])
+}
+
+/// `pip install .` into a fresh environment, and what is in it then: compiler, launcher, libraries for C and for mpi4py's
+/// wheel, Python package. Nothing else leads to the library.
+fn wheel() -> Result<Vec<Command>> {
+    let folder = workspace::target()?.join("verify/wheel");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv", "env"]).current_dir(&folder);
+    let of_environment = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(folder.join("env/bin").join(program));
+        command.args(arguments).current_dir(&folder).env_remove("LD_LIBRARY_PATH");
+        command
+    };
+    let root = workspace::root().display().to_string();
+    let ring = |language: &str, extension: &str| format!("{root}/examples/{language}/ring.{extension}");
+    let python = folder.join("env/bin/python").display().to_string();
+    Ok(vec![
+        make,
+        of_environment("pip", &["install", "--quiet", "--disable-pip-version-check", &root, "mpi4py"]),
+        of_environment("mpicc", &[&ring("c", "c"), "-o", "ring"]),
+        of_environment("postrider", &["run", "-n", "3", "./ring"]),
+        of_environment("mpiexec", &["-n", "3", &python, &ring("python", "py")]),
+        of_environment(
+            "python",
+            &["-c", "import postrider.values; from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"],
+        ),
+    ])
 }
 
 #[cfg(test)]

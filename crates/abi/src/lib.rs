@@ -3,8 +3,8 @@
 //!
 //! Chapter 20 of the standard fixes the representation of handles, of `MPI_Status` and of every constant, so that a
 //! program compiled once runs with any library that has this ABI. This crate is the only place of the project that
-//! knows that representation: everything above speaks of handles and constants by name. Another representation (say,
-//! the one of `libmpi.so.12`) would be another set of files here, and another build of `libmpi`.
+//! knows that representation: everything above speaks of handles and constants by name. The feature `mpich` chooses
+//! another representation, that of `libmpi.so.12`: the files in `mpich/`. With it `libmpi` is built a second time.
 //!
 //! The names are those of the C header, `include/mpi.h`, on purpose: whoever knows MPI finds them by the standard's
 //! index. A test compiles a C program against that header and compares every value with the one here.
@@ -16,9 +16,21 @@
 #![forbid(unsafe_code)]
 #![allow(non_camel_case_types)]
 
+#[cfg(not(feature = "mpich"))]
 pub mod constants;
+#[cfg(feature = "mpich")]
+mod mpich;
 pub mod predefined;
+#[cfg(not(feature = "mpich"))]
+mod standard;
 pub mod types;
 
+#[cfg(feature = "mpich")]
+use mpich::representation;
+#[cfg(not(feature = "mpich"))]
+use standard as representation;
+
 pub use constants::*;
+#[cfg(feature = "mpich")]
+pub use mpich::constants;
 pub use types::*;

@@ -255,6 +255,8 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     external(c_integer(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", size_of::<c_long>(), false), 4),
     c_integer(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", size_of::<c_longlong>(), false),
     float(MPI_FLOAT, "MPI_FLOAT", Single),
+    #[cfg(feature = "mpich")]
+    float(MPIX_C_FLOAT16, "MPIX_C_FLOAT16", Half),
     complex(MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", Single),
     complex(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Single),
     float(MPI_DOUBLE, "MPI_DOUBLE", Double),

@@ -1,67 +1,26 @@
-//! Types of the ABI: handles, `MPI_Status`, integer types, and the types of callbacks (sections 2.5, 19.1 and 20 of the
-//! standard).
-//!
-//! In C a handle is a pointer to an incomplete structure. Its bits are a number: the values up to 1023 are the
-//! predefined handles, listed in [`crate::constants`], and any other value belongs to the library. So a handle is a
-//! transparent `usize` here, with a type of its own for each kind of object: it passes through the C calling
-//! convention like a pointer, and the compiler keeps a communicator apart from a window.
+//! Types of the ABI: integer types, and the types of callbacks (sections 2.5 and 19.1 of the standard), which are the same in both
+//! ABIs; and handles and `MPI_Status`, which are not.
 //!
 //! Callbacks are `Option`s of C functions, since a null pointer is a legal argument for some of them. The addresses that
-//! the standard gives to its own callbacks (0 and 1, see for instance `MPI_COMM_DUP_FN`) are not functions at all: they are
+//! an ABI gives to the standard's own callbacks (0 and 1, see for instance `MPI_COMM_DUP_FN`) are not functions at all: they are
 //! to be compared by address before anybody calls anything.
 
+pub use crate::representation::*;
 use core::ffi::{c_int, c_void};
 
-/// Declares handle types: one line of documentation and one name each.
-macro_rules! handles {
-    ($($(#[$documentation:meta])* $name:ident)*) => {
-        $(
-            $(#[$documentation])*
-            #[repr(transparent)]
-            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-            pub struct $name(pub usize);
-
-            const _: () = assert!(size_of::<$name>() == size_of::<*mut c_void>());
-            const _: () = assert!(align_of::<$name>() == align_of::<*mut c_void>());
-        )*
-    };
-}
-
-handles! {
-    /// Communicator: a group, or two, with a context of its own.
-    MPI_Comm
-    /// Datatype: a type map with an extent.
-    MPI_Datatype
-    /// Error handler of a communicator, window, file or session.
-    MPI_Errhandler
-    /// Open file.
-    MPI_File
-    /// Ordered set of MPI processes.
-    MPI_Group
-    /// Ordered set of keys with values.
-    MPI_Info
-    /// Message that a matched probe took out of the queues.
-    MPI_Message
-    /// Reduction operation.
-    MPI_Op
-    /// Communication, file access or generalized request under way, or a persistent one.
-    MPI_Request
-    /// Session: a use of MPI that is initialized and finalized by itself.
-    MPI_Session
-    /// Window: memory that other processes access.
-    MPI_Win
-    /// Enumeration of the tool interface.
-    MPI_T_enum
-    /// Control variable bound to an object.
-    MPI_T_cvar_handle
-    /// Performance variable bound to an object, in a session.
-    MPI_T_pvar_handle
-    /// Session of performance variables.
-    MPI_T_pvar_session
-    /// Callback registered for a type of event.
-    MPI_T_event_registration
-    /// Event that happened, valid within its callback.
-    MPI_T_event_instance
+/// What a handle is made of: a number as wide as a pointer, or an `int`. The objects that a library makes have keys of up to
+/// 30 bits, and each key has a number that no predefined handle has.
+pub trait Bits: Copy {
+    /// The number for a key.
+    fn of_key(key: u32) -> Self;
+    /// The key of a number, if it can be one.
+    fn key(self) -> Option<u32>;
+    /// The number as an integer of C or Fortran.
+    fn to_int(self) -> c_int;
+    /// The number as wide as a pointer, for callbacks.
+    fn to_word(self) -> usize;
+    /// The number that an integer stands for.
+    fn from_int(integer: c_int) -> Self;
 }
 
 /// Address, or difference of addresses, in bytes.
@@ -77,26 +36,6 @@ pub type MPI_T_cb_safety = c_int;
 /// Whether events arrive in order: one of the `MPI_T_SOURCE_` constants.
 pub type MPI_T_source_order = c_int;
 
-/// What a receive, probe or test reports. The last five words belong to the library.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(non_snake_case)]
-pub struct MPI_Status {
-    /// Rank of the sender in the communicator of the receive.
-    pub MPI_SOURCE: c_int,
-    /// Tag of the message.
-    pub MPI_TAG: c_int,
-    /// Error code; set only by functions that complete several requests.
-    pub MPI_ERROR: c_int,
-    /// Number of bytes, cancellation, and whatever else the library keeps.
-    pub MPI_internal: [c_int; 5],
-}
-
-const _: () = assert!(size_of::<MPI_Status>() == 32);
-const _: () = assert!(align_of::<MPI_Status>() == 4);
-const _: () = assert!(core::mem::offset_of!(MPI_Status, MPI_TAG) == 4);
-const _: () = assert!(core::mem::offset_of!(MPI_Status, MPI_ERROR) == 8);
-const _: () = assert!(core::mem::offset_of!(MPI_Status, MPI_internal) == 12);
 const _: () = assert!(size_of::<MPI_Aint>() == size_of::<*mut c_void>());
 const _: () = assert!(size_of::<MPI_Count>() >= size_of::<MPI_Aint>());
 const _: () = assert!(size_of::<MPI_Count>() >= size_of::<MPI_Offset>());

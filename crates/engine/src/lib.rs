@@ -35,8 +35,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use postrider_abi::{
-    MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_SESSION, MPI_ERR_TYPE,
-    MPI_ERR_WIN,
+    MPI_Datatype, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_SESSION,
+    MPI_ERR_TYPE, MPI_ERR_WIN,
 };
 use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::hosts::Placement;
@@ -133,7 +133,7 @@ pub struct State {
     /// Derived datatypes, by key.
     pub datatypes: Table<DatatypeObject>,
     /// Names and attributes that the user gave to predefined datatypes, by the handle's number.
-    pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
+    pub predefined_datatypes: BTreeMap<MPI_Datatype, DatatypeObject>,
     /// User-defined operations, by key.
     pub operations: Table<Operation>,
     /// Windows, by key.

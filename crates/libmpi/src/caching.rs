@@ -41,9 +41,9 @@ impl Owner {
     /// The bits of the handle, for callbacks.
     fn bits(self) -> usize {
         match self {
-            Self::Communicator(handle) => handle.0,
-            Self::Datatype(handle) => handle.0,
-            Self::Window(handle) => handle.0,
+            Self::Communicator(handle) => handle.0.to_word(),
+            Self::Datatype(handle) => handle.0.to_word(),
+            Self::Window(handle) => handle.0.to_word(),
         }
     }
 
@@ -59,17 +59,14 @@ impl Owner {
 }
 
 fn number(key: Key) -> c_int {
-    parse::handle_of(key) as c_int
+    parse::handle_of(key)
 }
 
 fn key(keyval: c_int) -> Result<Key> {
-    let key = usize::try_from(keyval).ok().and_then(parse::key_of);
-    key.ok_or_else(|| {
+    parse::key_of(keyval).ok_or_else(|| {
         let detail = match keyval {
             MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
-            MPI_TAG_UB..=MPI_UNIVERSE_SIZE | MPI_WIN_BASE..=MPI_WIN_MODEL => {
-                "a predefined attribute cannot be changed".to_owned()
-            }
+            _ if PREDEFINED.contains(&keyval) => "a predefined attribute cannot be changed".to_owned(),
             _ => format!("{keyval} is no attribute key"),
         };
         Error::new(MPI_ERR_KEYVAL, detail)
@@ -129,7 +126,7 @@ fn set(owner: Owner, keyval: c_int, value: Memory) -> Result<()> {
 
 fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Result<()> {
     let found = match owner {
-        Owner::Communicator(handle) if (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&keyval) => {
+        Owner::Communicator(handle) if PREDEFINED.contains(&keyval) => {
             let key = parse::communicator(handle)?;
             instance().with(|state| state.communicators.get(key).map(drop))?;
             predefined(keyval)
@@ -222,6 +219,22 @@ fn fact(keyval: c_int) -> Option<Fact> {
         _ => return None,
     })
 }
+
+/// The attributes that every communicator has, and those of windows.
+const PREDEFINED: [c_int; 12] = [
+    MPI_TAG_UB,
+    MPI_HOST,
+    MPI_IO,
+    MPI_WTIME_IS_GLOBAL,
+    MPI_LASTUSEDCODE,
+    MPI_APPNUM,
+    MPI_UNIVERSE_SIZE,
+    MPI_WIN_BASE,
+    MPI_WIN_SIZE,
+    MPI_WIN_DISP_UNIT,
+    MPI_WIN_CREATE_FLAVOR,
+    MPI_WIN_MODEL,
+];
 
 /// The address of a predefined attribute's value (section 9.1.2); they are the same for all communicators.
 fn predefined(keyval: c_int) -> Option<usize> {

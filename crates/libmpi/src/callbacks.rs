@@ -21,7 +21,7 @@ pub fn error_handler(key: Key, object: usize, code: c_int) {
     };
     let (mut object, mut code) = (object, code);
     // SAFETY: the user gave this address as an error handler. Its named parameters are these for all kinds of objects: handles
-    // are as wide as a `usize`.
+    // are as wide as a `usize`, or its lower half on machines that begin with that.
     unsafe {
         let function: unsafe extern "C" fn(*mut usize, *mut c_int, ...) = core::mem::transmute(function);
         function(&raw mut object, &raw mut code);

@@ -13,7 +13,10 @@ use crate::tables::tables;
 use crate::{info, instance};
 
 /// What the standard calls the name and version of the library.
+#[cfg(not(feature = "mpich"))]
 const LIBRARY_VERSION: &str = concat!("Postrider ", env!("CARGO_PKG_VERSION"), ", MPI 5.0 standard ABI");
+#[cfg(feature = "mpich")]
+const LIBRARY_VERSION: &str = concat!("Postrider ", env!("CARGO_PKG_VERSION"), ", MPI 5.0 in MPICH's ABI");
 
 anytime! {
     /// Section 11.2.1.

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use std::cell::RefCell;
 
 use postrider_abi::{
-    MPI_COMM_NULL, MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler,
+    Bits, MPI_COMM_NULL, MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler,
     MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
@@ -76,11 +76,11 @@ impl Object {
     /// The bits of the handle, for the user's function.
     fn bits(self) -> usize {
         match self {
-            Self::Communicator(handle) => handle.0,
-            Self::Session(handle) => handle.0,
-            Self::Window(handle) => handle.0,
-            Self::Making(handler) if error_handlers::is_for_sessions(handler) => MPI_SESSION_NULL.0,
-            Self::Making(_) => MPI_COMM_NULL.0,
+            Self::Communicator(handle) => handle.0.to_word(),
+            Self::Session(handle) => handle.0.to_word(),
+            Self::Window(handle) => handle.0.to_word(),
+            Self::Making(handler) if error_handlers::is_for_sessions(handler) => MPI_SESSION_NULL.0.to_word(),
+            Self::Making(_) => MPI_COMM_NULL.0.to_word(),
         }
     }
 

@@ -20,14 +20,14 @@ macro_rules! conversions {
             #[unsafe(no_mangle)]
             #[allow(non_snake_case)]
             extern "C" fn $to_int(handle: $handle) -> c_int {
-                handle.0 as c_int
+                handle.0.to_int()
             }
 
             // SAFETY: as above.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case)]
             extern "C" fn $from_int(integer: c_int) -> $handle {
-                $handle(integer as usize)
+                $handle(Bits::from_int(integer))
             }
         )*
     };

@@ -26,6 +26,9 @@ mod joining;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+#[cfg(feature = "mpich")]
+#[allow(unsafe_code)]
+mod mpich;
 mod one_sided;
 mod operations;
 #[allow(unsafe_code)]

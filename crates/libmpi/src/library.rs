@@ -236,6 +236,13 @@ struct Joined {
 /// Finds the job that the launcher's environment names, or another launcher's, and takes this process's rank in it.
 fn join() -> Result<Joined> {
     let failed = |why: String| Error::new(MPI_ERR_OTHER, why);
+    if let Some(engine) = std::env::var_os(job::ENV_ENGINE) {
+        let advice = "compile it with an option -Wl,--enable-new-dtags, so that LD_LIBRARY_PATH goes before its run path";
+        return Err(failed(format!(
+            "this process is to run on the library in {}, and has loaded Postrider's: {advice}",
+            engine.display()
+        )));
+    }
     if let Ok(place) = std::env::var(job::ENV_JOB) {
         let rank = std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok());
         let central = std::env::var_os(job::ENV_CENTRAL).map(Into::into);

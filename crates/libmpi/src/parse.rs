@@ -20,20 +20,16 @@ use postrider_engine::point_to_point::{Buffer, Message, Short, Status};
 use postrider_os::gate::Threads;
 use postrider_os::memory::UserMemory;
 
-/// Handles below are predefined; a key's handle is the key and this number.
-const FIRST_HANDLE: usize = 4096;
-
-/// A handle of a dynamic object, as a number.
+/// The bits of the handle of a dynamic object.
 #[inline]
-pub fn handle_of(key: Key) -> usize {
-    key.0 as usize + FIRST_HANDLE
+pub fn handle_of<B: Bits>(key: Key) -> B {
+    B::of_key(key.0)
 }
 
-/// The key that a dynamic handle stands for.
+/// The key that the bits of a dynamic handle stand for.
 #[inline]
-pub fn key_of(handle: usize) -> Option<Key> {
-    let key = handle.checked_sub(FIRST_HANDLE)?;
-    u32::try_from(key).ok().map(Key)
+pub fn key_of(handle: impl Bits) -> Option<Key> {
+    handle.key().map(Key)
 }
 
 /// What a thread level says of calls: below `MPI_THREAD_MULTIPLE` they never overlap.
@@ -242,16 +238,22 @@ impl TextOut {
     }
 }
 
-/// A status argument, or an array of them; null is `MPI_STATUS_IGNORE` or `MPI_STATUSES_IGNORE`.
+/// A status argument, or an array of them, or `MPI_STATUS_IGNORE` or `MPI_STATUSES_IGNORE`.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct StatusOut(pub *mut MPI_Status);
 
 impl StatusOut {
+    /// Whether nobody wants it. A null pointer is taken for that, too, in an ABI where it is not.
+    #[inline]
+    fn is_ignored(self) -> bool {
+        self.0.is_null() || self.0.addr() == MPI_STATUS_IGNORE
+    }
+
     /// Writes status `index` of the array; the error field only if `error` is given.
     #[inline]
     pub fn set_at(self, index: usize, status: &Status, error: Option<c_int>) {
-        if self.0.is_null() {
+        if self.is_ignored() {
             return;
         }
         // SAFETY: not `MPI_STATUS_IGNORE`, so the caller promises a status, or an array of enough.
@@ -259,8 +261,8 @@ impl StatusOut {
             let place = self.0.add(index);
             (*place).MPI_SOURCE = status.source;
             (*place).MPI_TAG = status.tag;
-            set_bytes(&mut *place, status.bytes);
-            (*place).MPI_internal[2] = c_int::from(status.cancelled);
+            (*place).set_bytes(status.bytes);
+            (*place).set_cancelled(status.cancelled);
             if let Some(error) = error {
                 (*place).MPI_ERROR = error;
             }
@@ -283,7 +285,7 @@ impl StatusOut {
     /// # Errors
     /// `MPI_ERR_ARG` for a null pointer.
     pub fn update(self, change: impl FnOnce(&mut MPI_Status)) -> Result<()> {
-        if self.0.is_null() {
+        if self.is_ignored() {
             return Err(Error::new(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE"));
         }
         // SAFETY: not null, and the caller promises a status.
@@ -297,21 +299,9 @@ pub fn status(status: &MPI_Status) -> Status {
     Status {
         source: status.MPI_SOURCE,
         tag: status.MPI_TAG,
-        bytes: bytes_of(status),
-        cancelled: status.MPI_internal[2] != 0,
+        bytes: status.bytes(),
+        cancelled: status.is_cancelled(),
     }
-}
-
-/// The number of bytes that a status tells of.
-pub fn bytes_of(status: &MPI_Status) -> u64 {
-    u64::from(status.MPI_internal[0] as u32) | u64::from(status.MPI_internal[1] as u32) << 32
-}
-
-/// Sets the number of bytes that a status tells of.
-#[inline]
-pub fn set_bytes(status: &mut MPI_Status, bytes: u64) {
-    status.MPI_internal[0] = bytes as c_int;
-    status.MPI_internal[1] = (bytes >> 32) as c_int;
 }
 
 /// A count: not negative.
@@ -438,15 +428,17 @@ pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype
     Ok(made)
 }
 
-/// Sizes of the predefined datatypes without gaps, by the last byte of their handles; 0 for all others.
+/// Sizes of the predefined datatypes without gaps, by the slots of their handles; 0 for all others.
 const BASIC_BYTES: [u8; 256] = basic_bytes();
 
 const fn basic_bytes() -> [u8; 256] {
     let (mut sizes, mut i) = ([0; 256], 0);
     while i < DATATYPES.len() {
         let row = &DATATYPES[i];
-        if row.size == row.extent {
-            sizes[row.handle.0 & 0xff] = row.size as u8;
+        if row.size == row.extent
+            && let Some(slot) = datatype_slot(row.handle)
+        {
+            sizes[slot as usize] = row.size as u8;
         }
         i += 1;
     }
@@ -456,8 +448,7 @@ const fn basic_bytes() -> [u8; 256] {
 /// The bytes of `elements` of a predefined datatype without gaps; none where anything else has to be looked at.
 #[inline]
 fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
-    let basic = handle.0 & !0xff == MPI_DATATYPE_NULL.0;
-    let size = if basic { BASIC_BYTES[handle.0 & 0xff] } else { 0 };
+    let size = BASIC_BYTES[usize::from(datatype_slot(handle)?)];
     let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM;
     plain.then(|| (elements as u64).saturating_mul(u64::from(size)))
 }

@@ -703,7 +703,7 @@ mpi! {
 
     /// Section 3.2.5.
     MPI_Get_count / MPI_Get_count_c (status: In<MPI_Status>, datatype: MPI_Datatype, count: Out<Int>) {
-        let bytes = parse::bytes_of(&status.all(1)?[0]) as i64;
+        let bytes = status.all(1)?[0].bytes() as i64;
         let elements = instance().with(|state| Ok(parse::datatype(state, datatype)?.count_in(bytes)))?;
         let elements = elements.and_then(|elements| Int::try_from(elements).ok());
         count.set(elements.unwrap_or(Int::from(MPI_UNDEFINED)))
@@ -711,6 +711,6 @@ mpi! {
 
     /// Section 3.8.4.
     MPI_Test_cancelled (status: In<MPI_Status>, flag: Out<c_int>) {
-        flag.set(c_int::from(status.all(1)?[0].MPI_internal[2] != 0))
+        flag.set(c_int::from(status.all(1)?[0].is_cancelled()))
     }
 }

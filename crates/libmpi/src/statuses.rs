@@ -11,14 +11,14 @@ use crate::parse::{self, In, Out, StatusOut};
 
 /// How many basic elements the message of a status has; none is `MPI_UNDEFINED`.
 fn elements(status: In<MPI_Status>, datatype: MPI_Datatype) -> Result<Option<i64>> {
-    let bytes = parse::bytes_of(&status.all(1)?[0]) as i64;
+    let bytes = status.all(1)?[0].bytes() as i64;
     instance().with(|state| Ok(parse::datatype(state, datatype)?.elements_in(bytes)))
 }
 
 fn set_elements(status: StatusOut, datatype: MPI_Datatype, count: i64) -> Result<()> {
     let count = parse::count(count)?;
     let bytes = instance().with(|state| Ok(parse::datatype(state, datatype)?.bytes_of_elements(count)))?;
-    status.update(|status| parse::set_bytes(status, bytes as u64))
+    status.update(|status| status.set_bytes(bytes as u64))
 }
 
 mpi! {
@@ -44,7 +44,7 @@ mpi! {
 
     /// Section 13.3.
     MPI_Status_set_cancelled (status: StatusOut, flag: c_int) {
-        status.update(|status| status.MPI_internal[2] = c_int::from(flag != 0))
+        status.update(|status| status.set_cancelled(flag != 0))
     }
 
     /// Section 3.2.5.

@@ -46,6 +46,8 @@ pub const ENV_DIRECTORY: &str = "POSTRIDER_DIRECTORY";
 pub const ENV_CENTRAL: &str = "POSTRIDER_CENTRAL_DIRECTORY";
 /// Environment variable: which part of an MPMD command line this rank belongs to (`MPI_APPNUM`), from 0.
 pub const ENV_APPLICATION: &str = "POSTRIDER_APPLICATION";
+/// Environment variable: the prefix of another MPI library, on which the processes of a job are to run.
+pub const ENV_ENGINE: &str = "POSTRIDER_ENGINE";
 
 /// Environment variable: the port at which the processes wait that have spawned this job (`MPI_Comm_spawn`).
 pub const ENV_PARENT: &str = "POSTRIDER_PARENT";

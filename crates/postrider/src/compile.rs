@@ -186,6 +186,8 @@ fn flags(step: Step, prefix: &Path) -> Vec<OsString> {
         } else {
             flags.push(joined("-Wl,-rpath,", &library));
         }
+        // A run path that LD_LIBRARY_PATH goes before, so that the program also runs on other libraries.
+        flags.push("-Wl,--enable-new-dtags".into());
         flags.push("-lmpi_abi".into());
     }
     flags
@@ -268,10 +270,13 @@ mod tests {
         };
         assert_eq!(text(Step::Query, "/p"), "");
         assert_eq!(text(Step::Compile, "/p"), "-I/p/include");
-        assert_eq!(text(Step::Link, "/p"), "-I/p/include -L/p/lib -Wl,-rpath,/p/lib -lmpi_abi");
+        assert_eq!(
+            text(Step::Link, "/p"),
+            "-I/p/include -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lmpi_abi"
+        );
         assert_eq!(
             text(Step::Link, "/a b"),
-            "-I\"/a b/include\" -L\"/a b/lib\" -Wl,\"-rpath,/a b/lib\" -lmpi_abi"
+            "-I\"/a b/include\" -L\"/a b/lib\" -Wl,\"-rpath,/a b/lib\" -Wl,--enable-new-dtags -lmpi_abi"
         );
         assert!(text(Step::Link, "/a,b").contains("-Xlinker -rpath -Xlinker /a,b/lib"));
     }

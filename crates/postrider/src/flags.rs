@@ -95,6 +95,10 @@ const RUN_HELP: &str = "\
 Several programs in one job are separated by a colon; -n, --wdir, -x and --env then hold for their own program only:
   postrider run -n 1 ./server : -n 3 ./worker
 
+Another engine runs the same program, compiled for the standard ABI, on another library, with that library's launcher:
+  postrider run --engine mpich -n 4 ./ring
+Python programs run on what mpi4py finds there; Open MPI 5 does not have the standard ABI, and runs only those.
+
 Exit code: 0 when every rank exits with 0; otherwise the code of the rank that failed first, or 128 plus the number of its
 signal; 124 after --timeout; 2 for wrong arguments; 127 when a program is not found and 126 when it cannot be executed.
 
@@ -131,6 +135,9 @@ pub enum Transfer {
 /// Options of `postrider run` that hold for the whole job, and its first program.
 #[derive(Args, Debug)]
 pub struct Run {
+    /// The MPI library to run on: postrider; mpich or openmpi, wherever they are installed; or the PATH of an installation
+    #[arg(long, value_name = "ENGINE", default_value = crate::other_engine::OWN, value_hint = ValueHint::DirPath)]
+    pub engine: String,
     /// How messages travel between the ranks
     #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSPORT", default_value = "shared-memory")]
     pub transport: Transport,
@@ -187,7 +194,7 @@ pub struct Run {
 }
 
 /// What each program of a job has for itself.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Section {
     /// Number of ranks [default: the number of cores]
     #[arg(short = 'n', long = "np", visible_alias = "n", value_name = "RANKS")]

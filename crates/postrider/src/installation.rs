@@ -10,6 +10,11 @@ pub fn prefix() -> Option<PathBuf> {
     Some(executable.parent()?.parent()?.to_owned())
 }
 
+/// The folder of our libraries, if they are installed.
+pub fn libraries() -> Option<PathBuf> {
+    Some(prefix()?.join("lib")).filter(|folder| folder.join("libmpi_abi.so.1").exists())
+}
+
 /// `OCTAVE_PATH` with our functions in front of the user's own, if they are installed.
 pub fn octave_path() -> Option<OsString> {
     let ours = prefix()?.join("share/postrider/octave");

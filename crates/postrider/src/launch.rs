@@ -17,6 +17,11 @@ use serde::{Deserialize, Serialize};
 use crate::flags::Section;
 use crate::supervise::SIGNALS;
 
+/// Where the loader looks for libraries, before the run paths of programs.
+pub const ENV_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+/// Where mpi4py's wheels look for a library first.
+pub const ENV_MPI4PY_LIBRARY: &str = "MPI4PY_LIBMPI";
+
 /// Why a rank did not start, and the exit code that goes with it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Refusal {
@@ -38,10 +43,14 @@ impl Refusal {
 pub struct Application {
     /// Number of ranks.
     pub ranks: u32,
-    program: OsString,
-    arguments: Vec<OsString>,
-    wdir: Option<OsString>,
-    variables: Vec<(OsString, OsString)>,
+    /// What is run, as it was given.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where it starts, if not here.
+    pub wdir: Option<OsString>,
+    /// Its variables; a later one of the same name counts.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Application {
@@ -62,7 +71,7 @@ impl Application {
         }
     }
 
-    /// The program as it was given.
+    /// The program as it was given, for people.
     pub fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }
@@ -115,6 +124,8 @@ pub struct Surroundings {
     pub parent: Option<String>,
     /// Where Octave finds our functions, if they are installed.
     pub octave_path: Option<OsString>,
+    /// The folder of our libraries, if they are installed.
+    pub libraries: Option<PathBuf>,
 }
 
 /// A rank that has been started.
@@ -191,6 +202,9 @@ fn set_environment(
         command.env("OCTAVE_PATH", path);
     }
     command.envs(application.variables.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &surroundings.libraries {
+        command.envs(lead_to(folder, application));
+    }
     command.env(ENV_JOB, &surroundings.job).env(ENV_RANK, rank.to_string());
     command.env(ENV_APPLICATION, number.to_string());
     match &surroundings.parent {
@@ -204,6 +218,23 @@ fn set_environment(
             None => command.env_remove(name),
         };
     }
+}
+
+/// What lets programs find our libraries that were not compiled here: those that ask for MPICH's, and mpi4py's wheels.
+fn lead_to(folder: &Path, application: &Application) -> Vec<(&'static str, OsString)> {
+    let chosen = |name: &str| {
+        let own = application.variables.iter().rev().find(|(set, _)| set == name);
+        own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name))
+    };
+    let mut path = folder.as_os_str().to_owned();
+    if let Some(rest) = chosen(ENV_LIBRARY_PATH).filter(|rest| !rest.is_empty()) {
+        path.push(":");
+        path.push(rest);
+    }
+    let library = folder.join("libmpi.so.12");
+    let wheel = (chosen(ENV_MPI4PY_LIBRARY).is_none() && library.exists())
+        .then(|| (ENV_MPI4PY_LIBRARY, library.into_os_string()));
+    [(ENV_LIBRARY_PATH, path)].into_iter().chain(wheel).collect()
 }
 
 /// A pipe whose reading end is ours and does not block; the rank's end is an ordinary one.

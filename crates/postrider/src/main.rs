@@ -17,6 +17,7 @@ mod hosts;
 mod installation;
 mod launch;
 mod links;
+mod other_engine;
 mod output;
 mod post;
 mod processes;

@@ -20,6 +20,7 @@ use crate::flags::{HOST_RANKS_MAX, LaterSection, Run, Section, Transfer, Transpo
 use crate::head::{self, Plan};
 use crate::hosts::{self, Host};
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
+use crate::other_engine;
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::supervise::{Outcome, Supervisor};
@@ -56,6 +57,11 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
     let Run { label, timeout, grace, quiet, .. } = options;
     let manner = Manner { label, timeout, grace, quiet };
+    if options.engine != other_engine::OWN {
+        let (section, variables) = (options.section.clone(), pairs(options.genv.clone()));
+        let applications = applications(section, later, &variables, cores());
+        return Err(other_engine::run(&options.engine, &options, applications));
+    }
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
         None => {
@@ -155,6 +161,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
         central: None,
         threads: (cores / ranks).max(1),
         octave_path: installation::octave_path(),
+        libraries: installation::libraries(),
     };
     let signals = Signals::receive(&crate::supervise::SIGNALS).map_err(|error| Refusal::new(1, error))?;
     allow_descriptors(ranks, 0);

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::engines::Engine;
-use crate::workspace;
+use crate::{environment, workspace};
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
 const MPI_PROGRAMS: [(&str, &[&str]); 7] = [
@@ -43,19 +43,9 @@ impl Workshop {
         Ok(Workshop { root: root.into(), work: target.join("bench"), prefix })
     }
 
-    /// The directory of a Python environment that has `package`, made now if it is not there.
+    /// The directory of a Python environment that has `package`.
     pub fn environment(&self, name: &str, package: &str) -> Result<PathBuf> {
-        let directory = self.work.join(name);
-        let complete = directory.join("complete");
-        if !complete.exists() {
-            eprintln!("bench: installing {package} into {}", directory.display());
-            std::fs::create_dir_all(&self.work)?;
-            succeed(Command::new("python3").args(["-m", "venv"]).arg(&directory))?;
-            let pip = directory.join("bin/pip");
-            succeed(Command::new(pip).args(["install", "--quiet", "--disable-pip-version-check", package]))?;
-            std::fs::write(complete, package)?;
-        }
-        Ok(directory)
+        environment::of_package(&self.work, name, package)
     }
 
     /// The directory with the binaries for an engine.

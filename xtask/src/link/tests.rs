@@ -44,8 +44,12 @@ fn cc(folder: &Path) -> Command {
 }
 
 /// The functions of the small library.
-fn names() -> Vec<String> {
-    ["MPI_Recv", "MPI_Send"].map(String::from).to_vec()
+fn names() -> Names {
+    functions(&["MPI_Recv", "MPI_Send"])
+}
+
+fn functions(names: &[&str]) -> Names {
+    Names { functions: names.iter().map(|name| (*name).to_owned()).collect(), ..Names::default() }
 }
 
 /// Links a library of two functions, next to a helper that must stay inside.
@@ -71,10 +75,11 @@ fn library_exports_both_names_of_each_function_and_nothing_else() {
     let folder = Folder::new("exports");
     let library = small_library(&folder);
     exports::check(&library, &names()).expect("the exports are right");
-    let fewer = exports::check(&library, &names()[..1]).expect_err("MPI_Send is not in the shorter list");
+    let fewer =
+        exports::check(&library, &functions(&["MPI_Recv"])).expect_err("MPI_Send is not in the shorter list");
     assert!(fewer.to_string().contains("\"MPI_Send\", \"PMPI_Send\""), "{fewer}");
-    let more: Vec<String> = names().into_iter().chain(["MPI_Wait".to_owned()]).collect();
-    let more = exports::check(&library, &more).expect_err("nobody defines MPI_Wait");
+    let more = exports::check(&library, &functions(&["MPI_Recv", "MPI_Send", "MPI_Wait"]))
+        .expect_err("nobody defines MPI_Wait");
     assert!(more.to_string().contains("MPI_Wait"), "{more}");
 }
 
@@ -82,7 +87,7 @@ fn library_exports_both_names_of_each_function_and_nothing_else() {
 fn profiling_names_of_missing_functions_are_link_errors() {
     let folder = Folder::new("missing");
     small_library(&folder);
-    let names = vec!["MPI_Wait".to_owned()];
+    let names = functions(&["MPI_Wait"]);
     let result =
         link(&folder.0.join("library.a"), &names, &folder.0.join("scratch"), &folder.0.join("other"));
     assert!(result.is_err());
@@ -121,4 +126,19 @@ fn preloaded_tool_gets_between_program_and_library() {
     program.env("LD_LIBRARY_PATH", library.parent().expect("a folder"));
     program.env("LD_PRELOAD", folder.0.join("tool.so"));
     assert_eq!(output(&mut program), "1041 41 42 41\n");
+}
+
+#[test]
+fn other_names_are_the_same_function_and_some_have_no_profiling_name() {
+    let folder = Folder::new("aliases");
+    small_library(&folder);
+    let alias = ("MPI_Old_send".to_owned(), "MPI_Send".to_owned());
+    let mut names = functions(&["MPI_Recv", "MPI_Old_send"]);
+    names.aliases.push(alias);
+    names.only.push("helper".to_owned());
+    let archive = folder.0.join("library.a");
+    let library = link_mpich(&archive, &names, &folder.0.join("scratch"), &folder.0.join("lib"));
+    exports::check(&library.expect("it links"), &names).expect("the exports are right");
+    let other = folder.0.join("lib").join(MPICH_OTHER_NAME);
+    exports::check(&other, &names).expect("it has a second name in the file system");
 }

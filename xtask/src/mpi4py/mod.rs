@@ -11,7 +11,7 @@ pub mod records;
 
 use crate::environment::{Environment, MPI4PY_VERSION};
 use crate::test::Transport;
-use crate::workspace;
+use crate::{environment, link, workspace};
 use anyhow::{Context, Result, ensure};
 use records::Records;
 use std::fs::File;
@@ -25,6 +25,9 @@ const LINES_MAX: usize = 40;
 /// Run mpi4py's tests on the library in build/.
 #[derive(clap::Args)]
 pub struct Arguments {
+    /// mpi4py's prebuilt wheel, on the library with MPICH's ABI, and not the one that is built here.
+    #[arg(long)]
+    wheel: bool,
     /// The rank counts.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
     ranks: Vec<usize>,
@@ -50,7 +53,7 @@ const FILE_RANKS: &[usize] = &[2, 3];
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let suite = Suite::prepare()?;
+    let suite = if arguments.wheel { Suite::of_wheel()? } else { Suite::prepare()? };
     let options = suite.options(&arguments.module)?;
     let (mut passed, mut failed) = (0, 0);
     for (ranks, transport) in configurations(arguments) {
@@ -91,9 +94,27 @@ impl Suite {
     pub fn prepare() -> Result<Self> {
         let environment = Environment::prepare()?;
         let folder = workspace::target()?.join("mpi4py");
-        let tests = sources(&environment, &folder)?;
-        check_import(&environment)?;
-        Ok(Self { python: environment.python(), tests, folder })
+        let python = environment.python();
+        let tests = sources(&python, &folder)?;
+        check_import(&python, &[])?;
+        Ok(Self { python, tests, folder })
+    }
+
+    /// The same with mpi4py's wheel, in an environment that has nothing else: the wheel finds the library that the
+    /// launcher leads it to.
+    pub fn of_wheel() -> Result<Self> {
+        let target = workspace::target()?;
+        let package = format!("mpi4py=={MPI4PY_VERSION}");
+        let environment = environment::of_package(&target.join("engines"), "mpi4py", &package)?;
+        let (python, folder) = (environment.join("bin/python"), target.join("mpi4py"));
+        let tests = sources(&python, &folder)?;
+        let library = workspace::installation().join("lib").join(link::MPICH_SONAME);
+        let path = library.with_file_name("").display().to_string();
+        check_import(
+            &python,
+            &[("MPI4PY_LIBMPI", &library.display().to_string()), ("LD_LIBRARY_PATH", &path)],
+        )?;
+        Ok(Self { python, tests, folder: folder.join("wheel") })
     }
 
     /// The options of the suite's program: what is left out, and which modules are to run if not all.
@@ -112,13 +133,13 @@ impl Suite {
 }
 
 /// The folder with the suite, from the source distribution of mpi4py.
-fn sources(environment: &Environment, folder: &Path) -> Result<PathBuf> {
+fn sources(python: &Path, folder: &Path) -> Result<PathBuf> {
     let name = format!("mpi4py-{MPI4PY_VERSION}");
     let sources = folder.join(&name);
     if !sources.exists() {
         let unpacked = folder.join("unpacked");
         std::fs::create_dir_all(&unpacked).with_context(|| unpacked.display().to_string())?;
-        let mut pip = Command::new(environment.python());
+        let mut pip = Command::new(python);
         pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
         pip.args(["--no-binary=mpi4py", "--dest"]).arg(folder).arg(format!("mpi4py=={MPI4PY_VERSION}"));
         workspace::run(&mut pip)?;
@@ -130,14 +151,17 @@ fn sources(environment: &Environment, folder: &Path) -> Result<PathBuf> {
     Ok(sources.join("test"))
 }
 
-/// `import mpi4py.MPI` finds our library with an empty environment.
-fn check_import(environment: &Environment) -> Result<()> {
-    let mut command = Command::new(environment.python());
-    command.env_clear().args(["-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]);
+/// `import mpi4py.MPI` finds our library with nothing but this in the environment.
+fn check_import(python: &Path, variables: &[(&str, &str)]) -> Result<()> {
+    let mut command = Command::new(python);
+    command
+        .env_clear()
+        .envs(variables.iter().copied())
+        .args(["-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]);
     let output = command.output().with_context(|| format!("{command:?} does not start"))?;
     ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     let version = String::from_utf8_lossy(&output.stdout);
-    ensure!(version.starts_with("Postrider"), "mpi4py in .venv has found another library: {version}");
+    ensure!(version.starts_with("Postrider"), "mpi4py has found another library: {version}");
     println!("mpi4py {MPI4PY_VERSION} on {}", version.trim_end());
     Ok(())
 }

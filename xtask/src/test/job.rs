@@ -18,8 +18,12 @@ use std::time::{Duration, Instant};
 pub struct Setup {
     /// The library under test.
     pub engine: Engine,
-    /// Its installation; without one its programs are looked for in PATH.
-    pub prefix: Option<PathBuf>,
+    /// The installation of Postrider, whose compiler and launcher serve both.
+    pub installation: PathBuf,
+    /// The installation of the other library, if that is under test.
+    pub other: Option<PathBuf>,
+    /// The compiler, if it is not that of the installation.
+    pub compiler: Option<PathBuf>,
     /// After how long a run hangs.
     pub watchdog: Duration,
     /// Where the compiled programs are.
@@ -27,16 +31,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The compiler wrapper of the library.
+    /// The compiler.
     pub fn compiler(&self) -> PathBuf {
-        self.program(match self.engine {
-            Engine::Postrider => "mpicc",
-            Engine::Mpich => "mpicc_abi",
-        })
+        self.compiler.clone().unwrap_or_else(|| self.program("mpicc"))
     }
 
     fn program(&self, name: &str) -> PathBuf {
-        self.prefix.as_ref().map_or_else(|| PathBuf::from(name), |prefix| prefix.join("bin").join(name))
+        self.installation.join("bin").join(name)
     }
 }
 
@@ -75,14 +76,11 @@ impl Case {
         let mut command;
         match &self.kind {
             Kind::Program { binary, ranks, threads } => {
-                command = Command::new(setup.program(match setup.engine {
-                    Engine::Postrider => "postrider",
-                    Engine::Mpich => "mpiexec.hydra",
-                }));
-                if setup.engine == Engine::Postrider {
-                    command.arg("run");
+                command = Command::new(setup.program("postrider"));
+                command.args(["run", "-n", &ranks.to_string()]);
+                if let Some(other) = &setup.other {
+                    command.arg("--engine").arg(other);
                 }
-                command.args(["-n", &ranks.to_string()]);
                 if let Some(transport) = self.transport {
                     command.args(["--transport", transport.name()]);
                 }

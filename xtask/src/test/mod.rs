@@ -5,8 +5,9 @@
 //! right when it exits with 0 and says nothing. What a run leaves behind, files or processes, is a failure too, and so is a
 //! function of the library that no test calls.
 //!
-//! With `--engine mpich` the same programs run on another library: that checks the tests. Where it is known to deviate from
-//! the standard, `tests/deviations.txt` says so, and these programs are expected to fail there.
+//! With `--engine mpich` the same executables run on another library, by `postrider run --engine`: that checks the tests,
+//! and the ABI. Where that library is known to deviate from the standard, `tests/deviations.txt` says so, and these programs
+//! are expected to fail there.
 
 pub mod job;
 mod leftovers;
@@ -14,7 +15,7 @@ pub mod names;
 pub mod programs;
 pub mod report;
 
-use crate::workspace;
+use crate::{environment, workspace};
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
 use job::{Case, Outcome};
@@ -41,9 +42,12 @@ pub struct Arguments {
     /// The library to test.
     #[arg(long, value_enum, default_value_t = Engine::Postrider)]
     engine: Engine,
-    /// Where the library is installed: the folder with bin/. Otherwise build/, or for MPICH what PATH finds.
+    /// Where that library is installed: the folder with bin/. Otherwise build/, or for MPICH its wheel, in target/.
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
+    /// Compile with this wrapper of another library that has MPICH's ABI, and run on ours.
+    #[arg(long, value_name = "COMMAND")]
+    compiler: Option<PathBuf>,
     /// Only programs whose name contains this.
     #[arg(long)]
     filter: Option<String>,
@@ -79,18 +83,19 @@ impl Transport {
 pub enum Engine {
     /// This project.
     Postrider,
-    /// MPICH with the standard ABI: its compiler wrapper is `mpicc_abi`, its launcher `mpiexec.hydra`.
+    /// MPICH, from version 5 on.
     Mpich,
 }
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
-    programs
-        .retain(|program| arguments.engine == Engine::Postrider || program.chapter != programs::ANOMALIES);
+    programs.retain(|program| with_anomalies(arguments) || program.chapter != programs::ANOMALIES);
     let setup = job::Setup {
         engine: arguments.engine,
-        prefix: prefix(arguments),
+        installation: installation(arguments),
+        other: other(arguments)?,
+        compiler: arguments.compiler.clone(),
         watchdog: Duration::from_secs(arguments.watchdog),
         binaries: workspace::target()?.join("tests"),
     };
@@ -105,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     });
     let mut cases = program_cases(arguments, &builds);
-    if arguments.engine == Engine::Postrider {
+    if with_anomalies(arguments) {
         cases.extend(anomaly_cases(arguments)?);
     }
     ensure!(
@@ -128,11 +133,28 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn prefix(arguments: &Arguments) -> Option<PathBuf> {
+/// Whether the anomalies are part of it: they are about our launcher, and start some programs without it.
+fn with_anomalies(arguments: &Arguments) -> bool {
+    arguments.engine == Engine::Postrider && arguments.compiler.is_none()
+}
+
+/// The installation of Postrider.
+fn installation(arguments: &Arguments) -> PathBuf {
     match (&arguments.prefix, arguments.engine) {
-        (None, Engine::Postrider) => Some(workspace::installation()),
-        (prefix, _) => prefix.clone(),
+        (Some(prefix), Engine::Postrider) => prefix.clone(),
+        _ => workspace::installation(),
     }
+}
+
+/// The installation of the other library, if one is under test.
+fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
+    Ok(match (&arguments.prefix, arguments.engine) {
+        (_, Engine::Postrider) => None,
+        (Some(prefix), Engine::Mpich) => Some(prefix.clone()),
+        (None, Engine::Mpich) => {
+            Some(environment::of_package(&workspace::target()?.join("engines"), "mpich", "mpich")?)
+        }
+    })
 }
 
 /// Every build × rank count × transport. A build that did not compile has been reported and has no runs; anomalies are run by

@@ -98,6 +98,8 @@ pub fn compile(build: &Build, compiler: &Path) -> Result<()> {
     let _ = std::fs::remove_file(&build.binary);
     let mut command = Command::new(compiler);
     command.args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+    // In MPICH's ABI MPI_STATUSES_IGNORE is the address 1, which the compiler takes for an array that is too small.
+    command.arg("-Wno-stringop-overflow");
     if build.large_count {
         command.arg("-DLARGE_COUNT");
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use postrider_abi::{MPI_Datatype, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_IN_PLACE};
+use postrider_abi::{MPI_BOTTOM, MPI_Datatype, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_IN_PLACE};
 use postrider_os::memory::UserMemory;
 
 use super::arguments::{Block, Blocks, Layout};
@@ -168,7 +168,7 @@ impl Many {
                 counts.iter().try_for_each(|count| check_count(*count))?;
             }
         }
-        if self.memory.address() > MPI_IN_PLACE {
+        if ![MPI_BOTTOM, MPI_IN_PLACE].contains(&self.memory.address()) {
             return Ok(());
         }
         let blocks = self.blocks();

@@ -4,23 +4,24 @@
 //! its bytes mean is the row's [`BasicKind`]; reduction operators, external32 and the layouts of the pair types all follow
 //! from that.
 
-use postrider_abi::MPI_Datatype;
 use postrider_abi::predefined::{BasicKind, DATATYPES, PredefinedDatatype};
+use postrider_abi::{MPI_Datatype, datatype_slot};
 use std::fmt;
 
 /// A named predefined datatype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kind(u8);
 
-/// The block of handle values that the ABI reserves for predefined datatypes.
-const HANDLES: std::ops::Range<usize> = 0x200..0x300;
-
-/// Row numbers by handle value, from the start of [`HANDLES`]; `u8::MAX` where there is none.
-static ROW_OF_HANDLE: [u8; HANDLES.end - HANDLES.start] = {
-    let mut rows = [u8::MAX; HANDLES.end - HANDLES.start];
+/// Row numbers by the slots of handles; `u8::MAX` where there is none.
+static ROW_OF_SLOT: [u8; 256] = {
+    let mut rows = [u8::MAX; 256];
     let mut row = 0;
     while row < DATATYPES.len() {
-        rows[DATATYPES[row].handle.0 - HANDLES.start] = row as u8;
+        let Some(slot) = datatype_slot(DATATYPES[row].handle) else {
+            panic!("a predefined datatype has a slot");
+        };
+        assert!(rows[slot as usize] == u8::MAX, "two predefined datatypes have one slot");
+        rows[slot as usize] = row as u8;
         row += 1;
     }
     rows
@@ -31,13 +32,16 @@ impl Kind {
     #[inline]
     #[must_use]
     pub fn from_handle(handle: MPI_Datatype) -> Option<Self> {
-        let row = *ROW_OF_HANDLE.get(handle.0.wrapping_sub(HANDLES.start))?;
-        (row != u8::MAX).then_some(Self(row))
+        let row = ROW_OF_SLOT[usize::from(datatype_slot(handle)?)];
+        (row != u8::MAX && DATATYPES[usize::from(row)].handle == handle).then_some(Self(row))
     }
 
     /// The kind of a handle that is known to be a named predefined datatype's.
     pub(super) const fn of(handle: MPI_Datatype) -> Self {
-        let row = ROW_OF_HANDLE[handle.0 - HANDLES.start];
+        let row = match datatype_slot(handle) {
+            Some(slot) => ROW_OF_SLOT[slot as usize],
+            None => u8::MAX,
+        };
         assert!(row != u8::MAX, "the ABI names no datatype with this handle");
         Self(row)
     }

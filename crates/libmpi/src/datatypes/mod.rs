@@ -50,7 +50,7 @@ fn insert(state: &mut State, object: DatatypeObject) -> MPI_Datatype {
 pub fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeObject> {
     if let Some(predefined) = Datatype::predefined(handle) {
         let made = || unnamed(Arc::clone(predefined));
-        return Ok(state.predefined_datatypes.entry(handle.0).or_insert_with(made));
+        return Ok(state.predefined_datatypes.entry(handle).or_insert_with(made));
     }
     parse::datatype(state, handle)?;
     match parse::key_of(handle.0) {
@@ -67,7 +67,7 @@ fn name_of(state: &State, handle: MPI_Datatype) -> Result<&str> {
     match parse::key_of(handle.0) {
         Some(key) => Ok(&state.datatypes.get(key)?.name),
         None => {
-            let named = state.predefined_datatypes.get(&handle.0).map(|object| object.name.as_str());
+            let named = state.predefined_datatypes.get(&handle).map(|object| object.name.as_str());
             Ok(named.unwrap_or_else(|| datatype.as_predefined().map_or("", |kind| kind.row().name)))
         }
     }

@@ -97,6 +97,7 @@ impl Prepared {
             threads: (self.cores / ranks).max(1),
             parent: None,
             octave_path: None,
+            libraries: installation::libraries(),
         };
         let variables: Vec<_> =
             assignment.variables.iter().cloned().chain(joined_paths(&assignment.paths)).collect();
@@ -188,8 +189,7 @@ fn own_path(name: &OsStr) -> Option<OsString> {
     if name != "LD_LIBRARY_PATH" {
         return own;
     }
-    let library = installation::prefix().map(|prefix| prefix.join("lib"));
-    let library = library.filter(|library| library.join("libmpi_abi.so.1").exists());
+    let library = installation::libraries();
     let mut path = own.unwrap_or_default();
     if let Some(library) = library {
         path.push(":");

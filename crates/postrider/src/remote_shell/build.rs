@@ -13,8 +13,10 @@ use object::{Object, ReadCache};
 
 /// Where the executable is below the prefix.
 const EXECUTABLE: &str = "bin/postrider";
-/// Where the library is.
-const LIBRARY: &str = "lib/libmpi_abi.so.1";
+/// Where the libraries are, one for each ABI.
+const LIBRARIES: [&str; 2] = ["lib/libmpi_abi.so.1", "lib/libmpi.so.12"];
+/// Debian's name of the second, a link to it.
+const OTHER_NAME: (&str, &str) = ("lib/libmpich.so.12", "libmpi.so.12");
 /// Folders that are part of a build.
 const FOLDERS: [&str; 2] = ["share/postrider/octave", "share/postrider/python"];
 
@@ -54,9 +56,13 @@ pub fn parts() -> io::Result<Vec<Part>> {
         for folder in FOLDERS {
             add_folder(prefix, folder, &mut parts)?;
         }
-        let library = prefix.join(LIBRARY);
-        if library.is_file() {
-            parts.push(Part { path: LIBRARY.to_owned(), content: Content::File(library) });
+        let libraries = LIBRARIES.map(|path| (path, prefix.join(path)));
+        for (path, library) in libraries.into_iter().filter(|(_, library)| library.is_file()) {
+            parts.push(Part { path: path.to_owned(), content: Content::File(library) });
+        }
+        let (other, name) = OTHER_NAME;
+        if prefix.join(other).exists() {
+            parts.push(Part { path: other.to_owned(), content: Content::Link(name.to_owned()) });
         }
     }
     parts.push(Part { path: EXECUTABLE.to_owned(), content: Content::File(executable) });

@@ -88,7 +88,7 @@ fn questions_are_answered() {
     let ask = |arguments: &[&str]| finish(driver(&prefix, "mpicc").args(arguments)).1;
     let at = prefix.display();
     let compiling = format!("-I{at}/include");
-    let linking = format!("-L{at}/lib -Wl,-rpath,{at}/lib -lmpi_abi");
+    let linking = format!("-L{at}/lib -Wl,-rpath,{at}/lib -Wl,--enable-new-dtags -lmpi_abi");
     assert_eq!(ask(&["-show"]), format!("cc {compiling} {linking}\n"));
     assert_eq!(ask(&["-show", "-c", "x.c"]), format!("cc -c x.c {compiling}\n"));
     assert_eq!(ask(&["-showme:compile"]), format!("{compiling}\n"));

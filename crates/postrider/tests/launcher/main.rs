@@ -8,6 +8,7 @@
 mod arguments;
 mod cleaning;
 mod compiling;
+mod engines;
 mod failures;
 mod hosts;
 mod input_output;

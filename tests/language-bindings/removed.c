@@ -1,0 +1,129 @@
+// What only the library with MPICH's ABI has: functions that MPI 3.0 removed, which programs built long ago still call, statuses
+// of Fortran, and MPI_COMM_DUP_FN as a function. Compiled for the standard ABI there is nothing to check.
+#include "../check.h"
+
+#ifdef MPICH
+
+#include <stddef.h>
+
+// Headers do not declare them any more.
+int MPI_Address(void *, MPI_Aint *);
+int MPI_Errhandler_create(MPI_Comm_errhandler_function *, MPI_Errhandler *);
+int MPI_Errhandler_get(MPI_Comm, MPI_Errhandler *);
+int MPI_Errhandler_set(MPI_Comm, MPI_Errhandler);
+int MPI_Type_extent(MPI_Datatype, MPI_Aint *);
+int MPI_Type_hindexed(int, int *, MPI_Aint *, MPI_Datatype, MPI_Datatype *);
+int MPI_Type_hvector(int, int, MPI_Aint, MPI_Datatype, MPI_Datatype *);
+int MPI_Type_lb(MPI_Datatype, MPI_Aint *);
+int MPI_Type_struct(int, int *, MPI_Aint *, MPI_Datatype *, MPI_Datatype *);
+int MPI_Type_ub(MPI_Datatype, MPI_Aint *);
+
+struct pair {
+    int first;
+    double second;
+};
+
+static void check_datatypes(void)
+{
+    struct pair pair;
+    MPI_Aint first, second, extent, lb, ub;
+    OK(MPI_Address(&pair.first, &first));
+    OK(MPI_Address(&pair.second, &second));
+    CHECK_EQ(second - first, (MPI_Aint)offsetof(struct pair, second));
+
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, second - first};
+    MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE}, type;
+    OK(MPI_Type_struct(2, lengths, places, types, &type));
+    OK(MPI_Type_extent(type, &extent));
+    CHECK_EQ(extent, (MPI_Aint)sizeof pair);
+    OK(MPI_Type_free(&type));
+
+    places[0] = 8;
+    places[1] = 24;
+    OK(MPI_Type_hindexed(2, lengths, places, MPI_INT, &type));
+    OK(MPI_Type_lb(type, &lb));
+    OK(MPI_Type_ub(type, &ub));
+    CHECK_EQ(lb, 8);
+    CHECK_EQ(ub, 28);
+    OK(MPI_Type_free(&type));
+
+    OK(MPI_Type_hvector(3, 1, 16, MPI_INT, &type));
+    OK(MPI_Type_extent(type, &extent));
+    CHECK_EQ(extent, 36);
+    OK(MPI_Type_free(&type));
+}
+
+static int called;
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    called = *code;
+}
+
+static void check_error_handlers(void)
+{
+    MPI_Errhandler made, found;
+    OK(MPI_Errhandler_create(handler, &made));
+    OK(MPI_Errhandler_set(MPI_COMM_SELF, made));
+    OK(MPI_Errhandler_get(MPI_COMM_SELF, &found));
+    CHECK(found == made);
+    CHECK(MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER) == MPI_SUCCESS);
+    CHECK_EQ(called, MPI_ERR_OTHER);
+    OK(MPI_Errhandler_set(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Errhandler_free(&made));
+    OK(MPI_Errhandler_free(&found));
+}
+
+static void check_statuses(void)
+{
+    int sent = 5, received = 0, flag;
+    Count count;
+    MPI_Status status, back;
+    MPI_Fint words[MPI_F_STATUS_SIZE];
+    OK(MPI_Sendrecv(&sent, 1, MPI_INT, 0, 7, &received, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &status));
+    OK(MPI_Status_c2f(&status, words));
+    CHECK_EQ(words[MPI_F_TAG], 7);
+    CHECK_EQ(words[MPI_F_SOURCE], 0);
+    OK(MPI_Status_f2c(words, &back));
+    OK(MPI_Get_count(&back, MPI_INT, &count));
+    CHECK_EQ(count, 1);
+    OK(MPI_Test_cancelled(&back, &flag));
+    CHECK(!flag);
+}
+
+static void check_attributes(void)
+{
+    int key, value = 0, flag;
+    void *found = NULL;
+    MPI_Comm copy;
+    OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, &value));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &copy));
+    OK(MPI_Comm_get_attr(copy, key, &found, &flag));
+    CHECK(flag && found == &value);
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Comm_delete_attr(MPI_COMM_SELF, key));
+    OK(MPI_Comm_free_keyval(&key));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    check_datatypes();
+    check_error_handlers();
+    check_statuses();
+    check_attributes();
+    return check_end();
+}
+
+#else
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    return check_end();
+}
+
+#endif
