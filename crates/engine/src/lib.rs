@@ -29,7 +29,9 @@ pub mod transports;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE, MPI_ERR_WIN};
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE, MPI_ERR_WIN,
+};
 use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};

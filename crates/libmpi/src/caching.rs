@@ -67,7 +67,9 @@ fn key(keyval: c_int) -> Result<Key> {
     key.ok_or_else(|| {
         let detail = match keyval {
             MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
-            MPI_TAG_UB..=MPI_UNIVERSE_SIZE | MPI_WIN_BASE..=MPI_WIN_MODEL => "a predefined attribute cannot be changed".to_owned(),
+            MPI_TAG_UB..=MPI_UNIVERSE_SIZE | MPI_WIN_BASE..=MPI_WIN_MODEL => {
+                "a predefined attribute cannot be changed".to_owned()
+            }
             _ => format!("{keyval} is no attribute key"),
         };
         Error::new(MPI_ERR_KEYVAL, detail)

@@ -73,7 +73,9 @@ fn set(object: Object, errhandler: MPI_Errhandler) -> Result<()> {
     instance().with(|state| {
         let old = object.handler(state)?;
         let mut tables = tables();
-        if let Handler::User(key) = new && tables.error_handlers.get(key)?.kind != object.kind() {
+        if let Handler::User(key) = new
+            && tables.error_handlers.get(key)?.kind != object.kind()
+        {
             let detail = format!("the error handler is not for a {:?}", object.kind());
             return Err(Error::new(MPI_ERR_ERRHANDLER, detail));
         }

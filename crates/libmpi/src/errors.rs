@@ -4,10 +4,10 @@ use core::ffi::c_int;
 use std::cell::RefCell;
 
 use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS, MPI_Win};
+use postrider_engine::State;
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
-use postrider_engine::State;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};

@@ -135,7 +135,8 @@ pub fn keep_helper() -> Result<()> {
             process::block_signals();
             instance().help();
         };
-        let started = thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
+        let started =
+            thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
         *helper = Some(started.map_err(|error| {
             Error::new(MPI_ERR_OTHER, format!("cannot start the thread that serves windows: {error}"))
         })?);

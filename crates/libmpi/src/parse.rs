@@ -337,7 +337,8 @@ pub fn communicator_handle(key: Key) -> MPI_Comm {
 #[inline]
 pub fn window(handle: MPI_Win) -> Result<Key> {
     key_of(handle.0).ok_or_else(|| {
-        let what = if handle == MPI_WIN_NULL { "the window is MPI_WIN_NULL" } else { "the handle is no window" };
+        let what =
+            if handle == MPI_WIN_NULL { "the window is MPI_WIN_NULL" } else { "the handle is no window" };
         Error::new(MPI_ERR_WIN, what)
     })
 }

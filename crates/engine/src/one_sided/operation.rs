@@ -42,7 +42,7 @@ pub enum Verb {
     Marked,
     /// A lock is wanted: `[1 if exclusive]`.
     Lock,
-    /// It is granted.
+    /// A lock is granted: `[whose memory]`.
     Granted,
     /// It is given back; also a mark.
     Unlock,
@@ -205,10 +205,13 @@ impl Access {
         let [first, second, third] = words;
         let combination = match (first >> 32) as u8 {
             0 => None,
-            number => Some(Combination { operator: operator_of(number - 1)?, kind: kind_of((first >> 40) as u8)? }),
+            number => {
+                Some(Combination { operator: operator_of(number - 1)?, kind: kind_of((first >> 40) as u8)? })
+            }
         };
         let request = first as u32;
-        let mut access = Self { verb, request, combination, position: third, blocks: Blocks::Many(Vec::new()) };
+        let mut access =
+            Self { verb, request, combination, position: third, blocks: Blocks::Many(Vec::new()) };
         let count = usize::from((first >> 48) as u16);
         let data_bytes = body_bytes.checked_sub(count * BLOCK_BYTES)? as u64;
         access.blocks = if count > 0 {
@@ -228,7 +231,8 @@ impl Access {
 }
 
 fn block_at(body: UserMemory, index: usize) -> Block {
-    let [offset, length] = body.offset((index * BLOCK_BYTES) as i64).load::<[[u8; 8]; 2]>().map(u64::from_le_bytes);
+    let [offset, length] =
+        body.offset((index * BLOCK_BYTES) as i64).load::<[[u8; 8]; 2]>().map(u64::from_le_bytes);
     Block { offset: offset as i64, length }
 }
 

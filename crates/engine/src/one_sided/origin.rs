@@ -74,12 +74,12 @@ pub(crate) struct Fetch {
 pub(crate) struct Transfer {
     window: Key,
     /// The target.
-    rank: u32,
+    pub rank: u32,
     header: Header,
     verb: Verb,
-    combination: Option<Combination>,
+    pub combination: Option<Combination>,
     /// What is sent.
-    data: Buffer,
+    pub data: Buffer,
     /// Keeps `data` alive when it is not the user's.
     _kept: Option<OwnedMemory>,
     datatype: Arc<Datatype>,
@@ -87,8 +87,8 @@ pub(crate) struct Transfer {
     /// Where the target's elements begin in its window.
     offset: i64,
     /// Bytes of the packed stream, and those that have left.
-    total: u64,
-    done: u64,
+    pub total: u64,
+    pub done: u64,
     /// How long the last part was: a good guess for the next.
     part: u64,
     /// What completes when all has left, or when all has been answered.
@@ -118,7 +118,7 @@ impl Transfer {
     }
 
     /// The next part, at most `limit` bytes long, and how much of the stream it is.
-    fn next_part(&mut self, limit: u64) -> (Access, u64) {
+    pub(super) fn next_part(&mut self, limit: u64) -> (Access, u64) {
         let unit = self.combination.map_or(1, |combination| combination.kind.size() as u64);
         let left = self.total - self.done;
         if self.verb == Verb::CompareAndSwap || self.is_run() {
@@ -168,7 +168,9 @@ impl Transfer {
             });
             let offset = self.offset + first.unwrap_or(0);
             match found.last_mut() {
-                Some(last) if last.offset + last.length as i64 * kind.row().extent as i64 == offset => last.length += 1,
+                Some(last) if last.offset + last.length as i64 * kind.row().extent as i64 == offset => {
+                    last.length += 1
+                }
                 _ => found.push(Block { offset, length: 1 }),
             }
         }
@@ -191,7 +193,10 @@ fn combination(operation: &Operation, target: &Target, others: &[Option<Kind>]) 
     let kind = target.datatype.signature().single_kind().ok_or_else(mixed)?;
     for other in others {
         if other.ok_or_else(mixed)?.size() != kind.size() {
-            return Err(Error::new(MPI_ERR_TYPE, "the datatypes of the two sides have elements of different sizes"));
+            return Err(Error::new(
+                MPI_ERR_TYPE,
+                "the datatypes of the two sides have elements of different sizes",
+            ));
         }
     }
     if !operator.is_allowed(kind) {
@@ -204,7 +209,8 @@ fn check_fits(data: u64, room: u64) -> Result<()> {
     if data <= room {
         return Ok(());
     }
-    let detail = format!("{data} bytes of data for {room} bytes of memory: the two sides of the operation do not fit");
+    let detail =
+        format!("{data} bytes of data for {room} bytes of memory: the two sides of the operation do not fit");
     Err(Error::new(MPI_ERR_TRUNCATE, detail))
 }
 
@@ -280,7 +286,14 @@ impl State {
         if total == 0 {
             return Ok(Self::SENT);
         }
-        let communicator = self.windows.get(window)?.communicator;
+        let found = self.windows.get(window)?;
+        if found.shared.is_some() {
+            let nothing = Buffer::dense(self.nowhere, 0);
+            let mut transfer =
+                Transfer { total, ..self.transfer(window, (verb, combination), data, to, None)? };
+            return found.do_directly(&mut transfer, &nothing).map(|()| Self::SENT);
+        }
+        let communicator = found.communicator;
         let request = with_request.then(|| self.insert_request(communicator, Work::Access(None)));
         let mut transfer = self.transfer(window, (verb, combination), data, to, request)?;
         transfer.total = total;
@@ -367,7 +380,12 @@ impl State {
         if left == 0 {
             return Ok(Self::SENT);
         }
-        let communicator = self.windows.get(window)?.communicator;
+        let found = self.windows.get(window)?;
+        if found.shared.is_some() {
+            let mut transfer = self.transfer(window, what, data, to, None)?;
+            return found.do_directly(&mut transfer, &result).map(|()| Self::SENT);
+        }
+        let communicator = found.communicator;
         let fetch = Fetch { window, rank: to.1.rank, result, left };
         let request = self.insert_request(communicator, Work::Access(Some(Box::new(fetch))));
         self.requests.get_mut(request)?.orphan = !with_request;
@@ -388,14 +406,32 @@ impl State {
     ) -> Result<Transfer> {
         let found = self.windows.get(window)?;
         let words = [0; 3];
-        let header =
-            Header { kind: PacketKind::OneSided, context: found.context, source: found.rank, tag: verb as i32, words };
+        let header = Header {
+            kind: PacketKind::OneSided,
+            context: found.context,
+            source: found.rank,
+            tag: verb as i32,
+            words,
+        };
         let (total, rank, offset) = (target.bytes(), begun.rank, begun.offset);
         let Target { count, datatype, .. } = target;
         let (done, part) = (0, u64::MAX);
         let _kept = None;
         Ok(Transfer {
-            window, rank, header, verb, combination, data, _kept, datatype, count, offset, total, done, part, request,
+            window,
+            rank,
+            header,
+            verb,
+            combination,
+            data,
+            _kept,
+            datatype,
+            count,
+            offset,
+            total,
+            done,
+            part,
+            request,
         })
     }
 
@@ -403,20 +439,23 @@ impl State {
         let peer = self.windows.get_mut(transfer.window)?.peer(transfer.rank);
         peer.unsent += 1;
         let process = peer.process;
-        if process == self.own || self.outgoing[process as usize].is_empty() {
-            if self.send_transfer(process, &mut transfer)? {
-                return self.end_transfer(&transfer);
-            }
+        let straight = process == self.own || self.outgoing[process as usize].is_empty();
+        if straight && self.send_transfer(process, &mut transfer)? {
+            return Ok(());
         }
         self.enqueue(process, Outgoing::OneSided(Box::new(Parcel::Transfer(transfer))));
         Ok(())
     }
 
-    fn end_transfer(&mut self, transfer: &Transfer) -> Result<()> {
-        self.windows.get_mut(transfer.window)?.peer(transfer.rank).unsent -= 1;
+    /// All of an operation has left, or nothing more of it can.
+    fn end_transfer(&mut self, transfer: &Transfer, error: Option<Error>) -> Result<()> {
+        let peer = self.windows.get_mut(transfer.window)?.peer(transfer.rank);
+        peer.unsent -= 1;
+        peer.unanswered -= u32::from(error.is_some() && transfer.verb.is_answered());
         self.completions = self.completions.wrapping_add(1);
-        if let (false, Some(request)) = (transfer.verb.is_answered(), transfer.request) {
-            self.finish(request, Completion::good(Status::EMPTY));
+        let Some(request) = transfer.request else { return Ok(()) };
+        if error.is_some() || !transfer.verb.is_answered() {
+            self.finish(request, Completion { status: Status::EMPTY, error });
         }
         Ok(())
     }
@@ -427,17 +466,26 @@ impl State {
         eager_bytes_max.min(PART_BYTES_MAX)
     }
 
-    /// Sends parts as long as there is room; true when all has left.
+    /// Sends parts as long as there is room; true when all has left, and the operation has ended for its memory here.
     fn send_transfer(&mut self, process: u32, transfer: &mut Transfer) -> Result<bool> {
+        let sent = self.send_parts(process, transfer);
+        match &sent {
+            Ok(false) => {}
+            Ok(true) => self.end_transfer(transfer, None)?,
+            Err(error) => self.end_transfer(transfer, Some(error.clone()))?,
+        }
+        sent
+    }
+
+    fn send_parts(&mut self, process: u32, transfer: &mut Transfer) -> Result<bool> {
         let limit = self.part_bytes_max(process);
         while transfer.done < transfer.total {
             let (access, part) = transfer.next_part(limit);
             let header = Header { words: access.words(), ..transfer.header };
             let data_bytes = access.data_bytes() as usize;
             let bytes = access.block_bytes() + data_bytes;
-            let straight = access.block_bytes() == 0;
             let sent = match transfer.data.run() {
-                Some(memory) if straight => {
+                Some(memory) if access.block_bytes() == 0 => {
                     self.send_one_sided(process, &header, memory.offset(transfer.done as i64), bytes)?
                 }
                 _ => {
@@ -484,15 +532,13 @@ impl State {
     }
 
     /// Sends one of the one-sided things that waited; gives it back when there was no room for all of it.
-    pub(crate) fn send_parcel(&mut self, process: u32, mut parcel: Box<Parcel>) -> Result<Option<Box<Parcel>>> {
+    pub(crate) fn send_parcel(
+        &mut self,
+        process: u32,
+        mut parcel: Box<Parcel>,
+    ) -> Result<Option<Box<Parcel>>> {
         let sent = match &mut *parcel {
-            Parcel::Transfer(transfer) => {
-                let sent = self.send_transfer(process, transfer)?;
-                if sent {
-                    self.end_transfer(transfer)?;
-                }
-                sent
-            }
+            Parcel::Transfer(transfer) => self.send_transfer(process, transfer)?,
             Parcel::Reply(reply) => self.send_reply(process, reply)?,
             Parcel::Packet(header, body) => {
                 let bytes = body.len();
@@ -507,7 +553,8 @@ impl State {
         let [request, position, class] = words;
         let lost = || Error::new(MPI_ERR_INTERN, "an answer names an operation that is not there");
         let key = Key(request as u32);
-        let Ok(Work::Access(Some(fetch))) = self.requests.get_mut(key).map(|request| &mut request.work) else {
+        let Ok(Work::Access(Some(fetch))) = self.requests.get_mut(key).map(|request| &mut request.work)
+        else {
             return Err(lost());
         };
         let (window, rank) = (fetch.window, fetch.rank);
@@ -534,7 +581,10 @@ impl State {
         let failed = &mut self.windows.get_mut(window)?.peer(rank).failed;
         // Whoever has no request learns of it at the next synchronization.
         let class = if orphan { None } else { failed.take() };
-        self.finish(key, Completion { status: Status::EMPTY, error: class.map(|class| refused(class, rank)) });
+        self.finish(
+            key,
+            Completion { status: Status::EMPTY, error: class.map(|class| refused(class, rank)) },
+        );
         Ok(())
     }
 }

@@ -500,7 +500,10 @@ impl State {
         match &self.requests.get(key)?.work {
             Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
             Work::Access(_) => {
-                return Err(Error::new(MPI_ERR_REQUEST, "one-sided operations cannot be cancelled (section 12.3)"));
+                return Err(Error::new(
+                    MPI_ERR_REQUEST,
+                    "one-sided operations cannot be cancelled (section 12.3)",
+                ));
             }
             Work::Duplicate(_) | Work::Collective(_) => {
                 let detail = "collective operations cannot be cancelled (section 6.12)";

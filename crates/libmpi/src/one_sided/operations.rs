@@ -54,7 +54,13 @@ fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
-fn accumulate(win: MPI_Win, from: Data, to: Place, op: MPI_Op, request: Option<Out<MPI_Request>>) -> Result<()> {
+fn accumulate(
+    win: MPI_Win,
+    from: Data,
+    to: Place,
+    op: MPI_Op,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
     let key = start(win, |state, window| {
         let (origin, target) = (origin(state, from)?, target(state, to)?);
         let operation = parse::operation(state, op)?;
