@@ -90,7 +90,7 @@ impl Instance {
         self.wait(request)?.completion.into_result()?;
         let mut window = Window::new(made, new.flavor, new.base, new.part());
         window.heed(&new.info)?;
-        let key = self.with(|state| state.insert_window(window))?;
+        let key = self.with(|state| state.insert_window(window, new.part()))?;
         match self.fill_window(key, made, new) {
             Ok(()) => Ok(key),
             Err(error) => {
@@ -219,12 +219,14 @@ impl State {
         self.windows.get(key)?.epoch.end()
     }
 
-    fn insert_window(&mut self, mut window: Window) -> Result<Key> {
+    /// The window knows its own part: the first packets may come before this process has looked at the others'.
+    fn insert_window(&mut self, mut window: Window, own: Part) -> Result<Key> {
         let found = self.communicators.get(window.communicator)?;
         (window.context, window.rank) = (found.context_of(Space::OneSided, true), found.rank);
         let peer = |process: Process| Peer { process: process.0, ..Peer::default() };
         window.peers = found.group.processes().map(peer).collect();
-        let context = window.context;
+        let (context, rank) = (window.context, window.rank);
+        (window.peer(rank).size, window.peer(rank).unit) = (own.size, own.unit);
         let key = self.windows.insert(window);
         self.window_contexts.insert(context, key);
         Ok(key)
