@@ -8,8 +8,8 @@ use postrider_abi::MPI_ERR_RMA_RANGE;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::operation::Verb;
-use super::origin::{Transfer, refused};
 use super::target::{perform, span};
+use super::transfer::{Transfer, refused};
 use super::window::Window;
 use crate::error::Result;
 use crate::point_to_point::Buffer;

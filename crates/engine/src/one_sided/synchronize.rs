@@ -16,7 +16,7 @@ use postrider_os::sync::full_fence;
 
 use super::lock_queue::LockKind;
 use super::operation::Verb;
-use super::origin::refused;
+use super::transfer::refused;
 use super::window::{Peer, Window};
 use crate::communicators::Group;
 use crate::error::{Error, Result};

@@ -9,7 +9,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::lock_queue::LockKind;
 use super::operation::{Access, Block, Combination, Verb};
-use super::origin::{Parcel, has_gaps};
+use super::transfer::{Parcel, has_gaps};
 use crate::State;
 use crate::datatypes::{Datatype, pack_to, unpack_from};
 use crate::error::{Error, Result};
