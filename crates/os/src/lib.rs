@@ -17,6 +17,7 @@ pub mod launch;
 pub mod link;
 pub mod long_double;
 pub mod memory;
+pub mod mutex;
 pub mod packet;
 pub mod parcel;
 #[cfg(not(loom))]

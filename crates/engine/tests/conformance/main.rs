@@ -8,6 +8,7 @@ mod collectives;
 mod completion;
 mod kills;
 mod multicast;
+mod one_sided;
 mod order;
 mod post;
 mod protocols;
