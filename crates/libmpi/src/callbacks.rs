@@ -3,14 +3,17 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use postrider_abi::{MPI_Comm, MPI_Datatype, MPI_SUCCESS, MPI_User_function, MPI_User_function_c};
+use postrider_abi::{
+    MPI_Comm, MPI_Datatype, MPI_SUCCESS, MPI_Status, MPI_User_function, MPI_User_function_c,
+};
 use postrider_engine::communicators::caching::Keyval;
 use postrider_engine::error::{Error, Result};
+use postrider_engine::external::Generalized;
 use postrider_engine::objects::Key;
 use postrider_engine::operations::UserFunction;
+use postrider_engine::point_to_point::Status;
 
-use crate::parse;
-
+use crate::parse::{self, StatusOut};
 use crate::tables::tables;
 
 /// Calls a user's error handler of a communicator with a code.
@@ -105,4 +108,35 @@ pub fn delete_attribute(keyval: &Keyval, object: usize, number: c_int, value: us
         function(object, number, value, keyval.extra_state)
     };
     returned("delete", code)
+}
+
+/// Calls the query callback of a generalized request: the status that it tells, and its code.
+pub fn query(callbacks: &Generalized) -> (Status, c_int) {
+    type Query = unsafe extern "C" fn(usize, *mut MPI_Status) -> c_int;
+    let mut status = MPI_Status::default();
+    StatusOut(&raw mut status).set_empty();
+    // SAFETY: the user gave this address as a query callback, with these parameters.
+    let code = unsafe {
+        let function: Query = core::mem::transmute(callbacks.query);
+        function(callbacks.extra_state, &raw mut status)
+    };
+    (parse::status(&status), code)
+}
+
+/// Calls the free callback of a generalized request, and returns its code.
+pub fn free(callbacks: &Generalized) -> c_int {
+    // SAFETY: the user gave this address as a free callback, with these parameters.
+    unsafe {
+        let function: unsafe extern "C" fn(usize) -> c_int = core::mem::transmute(callbacks.free);
+        function(callbacks.extra_state)
+    }
+}
+
+/// Calls the cancel callback of a generalized request, and returns its code.
+pub fn cancel(callbacks: &Generalized, complete: bool) -> c_int {
+    // SAFETY: the user gave this address as a cancel callback, with these parameters.
+    unsafe {
+        let function: unsafe extern "C" fn(usize, c_int) -> c_int = core::mem::transmute(callbacks.cancel);
+        function(callbacks.extra_state, c_int::from(complete))
+    }
 }

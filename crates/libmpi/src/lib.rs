@@ -20,6 +20,7 @@ mod datatypes;
 mod environment;
 mod error_handlers;
 mod errors;
+mod external;
 mod info;
 mod joining;
 #[allow(unsafe_code)]
@@ -28,6 +29,7 @@ mod library;
 mod operations;
 #[allow(unsafe_code)]
 mod parse;
+mod partitioned;
 mod point_to_point;
 mod statuses;
 mod tables;

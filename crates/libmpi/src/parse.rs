@@ -275,6 +275,16 @@ impl StatusOut {
     }
 }
 
+/// What a status that the program has written says.
+pub fn status(status: &MPI_Status) -> Status {
+    Status {
+        source: status.MPI_SOURCE,
+        tag: status.MPI_TAG,
+        bytes: bytes_of(status),
+        cancelled: status.MPI_internal[2] != 0,
+    }
+}
+
 /// The number of bytes that a status tells of.
 pub fn bytes_of(status: &MPI_Status) -> u64 {
     u64::from(status.MPI_internal[0] as u32) | u64::from(status.MPI_internal[1] as u32) << 32

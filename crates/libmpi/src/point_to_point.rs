@@ -5,11 +5,13 @@ use core::ffi::c_int;
 use postrider_abi::*;
 use postrider_engine::State;
 use postrider_engine::error::{Error, Result};
+use postrider_engine::external::Generalized;
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{
     BufferOwner, Found, Mode, NullMessage, Outcome, Status, Template, Want,
 };
 
+use crate::external;
 use crate::instance;
 use crate::parse::{self, In, Memory, Out, StatusOut};
 
@@ -339,7 +341,7 @@ mpi! {
             status.set_empty();
             return Ok(());
         };
-        let outcome = instance().wait(key)?;
+        let outcome = external::ended(instance().wait(key)?);
         settle(&outcome, request, status, 0)?;
         one(outcome)
     }
@@ -355,7 +357,7 @@ mpi! {
             }
             Found::Complete(outcomes) => {
                 flag.set(1)?;
-                let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+                let Some(outcome) = outcomes.into_iter().next().map(external::ended) else { return Ok(()) };
                 settle(&outcome, request, status, 0)?;
                 one(outcome)
             }
@@ -369,7 +371,7 @@ mpi! {
             status.set_empty();
             return index.set(MPI_UNDEFINED);
         };
-        let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+        let Some(outcome) = outcomes.into_iter().next().map(external::ended) else { return Ok(()) };
         index.set(outcome.index as c_int)?;
         settle(&outcome, array_of_requests, status, 0)?;
         one(outcome)
@@ -390,7 +392,7 @@ mpi! {
             }
             Found::Complete(outcomes) => {
                 flag.set(1)?;
-                let Some(outcome) = outcomes.into_iter().next() else { return Ok(()) };
+                let Some(outcome) = outcomes.into_iter().next().map(external::ended) else { return Ok(()) };
                 index.set(outcome.index as c_int)?;
                 settle(&outcome, array_of_requests, status, 0)?;
                 one(outcome)
@@ -402,7 +404,7 @@ mpi! {
     MPI_Waitall (count: c_int, array_of_requests: Out<MPI_Request>, statuses: StatusOut) {
         let keys = keys_of(array_of_requests, count)?;
         let outcomes = instance().wait_for(&keys, Want::All)?.unwrap_or_default();
-        finish_all(&keys, &outcomes, array_of_requests, statuses)
+        finish_all(&keys, outcomes, array_of_requests, statuses)
     }
 
     /// Section 3.7.5.
@@ -414,7 +416,7 @@ mpi! {
             Found::Complete(outcomes) => outcomes,
         };
         flag.set(1)?;
-        finish_all(&keys, &outcomes, array_of_requests, statuses)
+        finish_all(&keys, outcomes, array_of_requests, statuses)
     }
 
     /// Section 3.7.5.
@@ -424,7 +426,7 @@ mpi! {
         let keys = keys_of(array_of_requests, incount)?;
         match instance().wait_for(&keys, Want::Some)? {
             None => outcount.set(MPI_UNDEFINED),
-            Some(outcomes) => finish_some(&outcomes, array_of_requests, (outcount, indices), statuses),
+            Some(outcomes) => finish_some(outcomes, array_of_requests, (outcount, indices), statuses),
         }
     }
 
@@ -437,7 +439,7 @@ mpi! {
             Found::NoneActive => outcount.set(MPI_UNDEFINED),
             Found::NotYet => outcount.set(0),
             Found::Complete(outcomes) => {
-                finish_some(&outcomes, array_of_requests, (outcount, indices), statuses)
+                finish_some(outcomes, array_of_requests, (outcount, indices), statuses)
             }
         }
     }
@@ -448,19 +450,20 @@ mpi! {
             status.set_empty();
             return flag.set(1);
         };
-        let found = instance().look_twice(|state| state.peek_status(key))?;
-        found.iter().for_each(|found| status.set(found));
-        flag.set(c_int::from(found.is_some()))
+        let found = instance().look_twice(|state| peek(state, key))?;
+        let complete = found.is_some();
+        found.into_iter().try_for_each(|found| Ok(status.set(&found.status()?)))?;
+        flag.set(c_int::from(complete))
     }
 
     /// Section 3.7.6.
     MPI_Request_get_status_any (
         count: c_int, array_of_requests: In<MPI_Request>, index: Out<c_int>, flag: Out<c_int>, status: StatusOut
     ) {
-        let (active, complete) = peek(array_of_requests, count)?;
-        if let Some((at, found)) = complete.first() {
-            status.set(found);
-            index.set(*at as c_int)?;
+        let (active, complete) = peek_all(array_of_requests, count)?;
+        if let Some((at, found)) = complete.into_iter().next() {
+            status.set(&found.status()?);
+            index.set(at as c_int)?;
             return flag.set(1);
         }
         status.set_empty();
@@ -470,7 +473,7 @@ mpi! {
 
     /// Section 3.7.6.
     MPI_Request_get_status_all (count: c_int, array_of_requests: In<MPI_Request>, flag: Out<c_int>, statuses: StatusOut) {
-        let (active, complete) = peek(array_of_requests, count)?;
+        let (active, complete) = peek_all(array_of_requests, count)?;
         if active != complete.len() {
             return flag.set(0);
         }
@@ -478,7 +481,7 @@ mpi! {
             statuses.set_at(at, &Status::EMPTY, Some(MPI_SUCCESS));
         }
         for (at, found) in complete {
-            statuses.set_at(at, &found, None);
+            statuses.set_at(at, &found.status()?, None);
         }
         flag.set(1)
     }
@@ -487,15 +490,16 @@ mpi! {
     MPI_Request_get_status_some (
         incount: c_int, array_of_requests: In<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
     ) {
-        let (active, complete) = peek(array_of_requests, incount)?;
+        let (active, complete) = peek_all(array_of_requests, incount)?;
         if active == 0 {
             return outcount.set(MPI_UNDEFINED);
         }
-        for (place, (at, found)) in complete.iter().enumerate() {
-            indices.set_at(place, *at as c_int)?;
-            statuses.set_at(place, found, None);
+        outcount.set(complete.len() as c_int)?;
+        for (place, (at, found)) in complete.into_iter().enumerate() {
+            indices.set_at(place, at as c_int)?;
+            statuses.set_at(place, &found.status()?, None);
         }
-        outcount.set(complete.len() as c_int)
+        Ok(())
     }
 
     /// Section 3.7.3.
@@ -503,8 +507,15 @@ mpi! {
         let Some(key) = parse::request(request.get()?)? else {
             return Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL"));
         };
-        instance().with(|state| state.free_request(key))?;
-        request.set(MPI_REQUEST_NULL)
+        let callbacks = instance().with(|state| {
+            let callbacks = state.generalized(key)?;
+            state.free_request(key).map(|()| callbacks)
+        })?;
+        request.set(MPI_REQUEST_NULL)?;
+        match callbacks {
+            Some((callbacks, true)) => external::free(&callbacks),
+            _ => Ok(()),
+        }
     }
 
     /// Section 3.8.4.
@@ -512,7 +523,10 @@ mpi! {
         let Some(key) = parse::request(request.get()?)? else {
             return Err(Error::new(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL"));
         };
-        instance().with(|state| state.cancel(key))
+        match instance().with(|state| state.generalized(key))? {
+            Some((callbacks, complete)) => external::cancel(&callbacks, complete),
+            None => instance().with(|state| state.cancel(key)),
+        }
     }
 
     /// Section 3.9.
@@ -534,8 +548,29 @@ fn start(handles: impl IntoIterator<Item = MPI_Request>) -> Result<()> {
     instance().start(keys?)
 }
 
-/// How many requests of an array are active, and the statuses of those that are complete, which stay as they are.
-fn peek(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, Status)>)> {
+/// A complete request that stays as it is: its status, or who tells it.
+enum Peeked {
+    Status(Status),
+    Generalized(Generalized),
+}
+
+impl Peeked {
+    fn status(self) -> Result<Status> {
+        match self {
+            Self::Status(status) => Ok(status),
+            Self::Generalized(callbacks) => external::status(&callbacks),
+        }
+    }
+}
+
+fn peek(state: &mut State, key: Key) -> Result<Option<Peeked>> {
+    let Some(status) = state.peek_status(key)? else { return Ok(None) };
+    let generalized = state.generalized(key)?;
+    Ok(Some(generalized.map_or(Peeked::Status(status), |(callbacks, _)| Peeked::Generalized(callbacks))))
+}
+
+/// How many requests of an array are active, and those that are complete.
+fn peek_all(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, Peeked)>)> {
     let handles = handles.all(parse::length(count.into(), "the number of requests")?)?;
     instance().make_progress()?;
     instance().with(|state| {
@@ -544,7 +579,7 @@ fn peek(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, St
             let Some(key) = parse::request(handle)? else { continue };
             if state.is_active(key)? {
                 active += 1;
-                complete.extend(state.peek_status(key)?.map(|status| (at, status)));
+                complete.extend(peek(state, key)?.map(|found| (at, found)));
             }
         }
         Ok((active, complete))
@@ -553,10 +588,11 @@ fn peek(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, St
 
 fn finish_all(
     keys: &[Option<Key>],
-    outcomes: &[Outcome],
+    outcomes: Vec<Outcome>,
     handles: Out<MPI_Request>,
     statuses: StatusOut,
 ) -> Result<()> {
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(external::ended).collect();
     let failed = outcomes.iter().any(|outcome| outcome.completion.error.is_some());
     if outcomes.len() < keys.len() {
         for at in 0..keys.len() {
@@ -564,15 +600,16 @@ fn finish_all(
         }
     }
     outcomes.iter().try_for_each(|outcome| settle(outcome, handles, statuses, outcome.index))?;
-    several(outcomes, statuses, |outcome| outcome.index)
+    several(&outcomes, statuses, |outcome| outcome.index)
 }
 
 fn finish_some(
-    outcomes: &[Outcome],
+    outcomes: Vec<Outcome>,
     handles: Out<MPI_Request>,
     (outcount, indices): (Out<c_int>, Out<c_int>),
     statuses: StatusOut,
 ) -> Result<()> {
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(external::ended).collect();
     outcount.set(outcomes.len() as c_int)?;
     for (place, outcome) in outcomes.iter().enumerate() {
         indices.set_at(place, outcome.index as c_int)?;
@@ -580,7 +617,7 @@ fn finish_some(
     }
     let place =
         |outcome: &Outcome| outcomes.iter().position(|other| other.index == outcome.index).unwrap_or(0);
-    several(outcomes, statuses, place)
+    several(&outcomes, statuses, place)
 }
 
 fn attach(owner: BufferOwner, buffer: Memory, size: i64) -> Result<()> {

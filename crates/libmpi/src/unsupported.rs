@@ -50,18 +50,6 @@ unsupported! {
         MPI_Session_iflush_buffer
     }
 
-    /// Partitioned Point-to-Point Communication (chapter 4).
-    partitioned {
-        MPI_Parrived
-        MPI_Pready
-        MPI_Pready_list
-        MPI_Pready_range
-        MPI_Precv_init
-        MPI_Precv_init_c
-        MPI_Psend_init
-        MPI_Psend_init_c
-    }
-
     /// Collective Communication (chapter 6).
     collectives {
     }
@@ -169,12 +157,6 @@ unsupported! {
         MPI_Win_unlock
         MPI_Win_unlock_all
         MPI_Win_wait
-    }
-
-    /// External Interfaces (chapter 13).
-    external {
-        MPI_Grequest_complete
-        MPI_Grequest_start
     }
 
     /// I/O (chapter 14).

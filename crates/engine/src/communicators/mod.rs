@@ -71,6 +71,8 @@ pub(crate) enum Space {
     Collective = 1,
     /// What the library says to itself when it makes communicators.
     Creation = 2,
+    /// Where partitioned sends and receives meet.
+    Partitioned = 3,
 }
 
 /// Where a message goes: which process, in which message space, from which rank.
@@ -215,7 +217,7 @@ impl State {
         }
         let communicator = self.communicators.remove(key)?;
         for context in [communicator.context, communicator.local_context] {
-            for space in [Space::PointToPoint, Space::Collective, Space::Creation] {
+            for space in [Space::PointToPoint, Space::Collective, Space::Creation, Space::Partitioned] {
                 self.matching.forget(context | space as u64);
             }
         }

@@ -74,6 +74,20 @@ impl Buffer {
         }
     }
 
+    /// `bytes` bytes of the packed data from `offset` on in one piece: where they are, or packed in memory of our own.
+    #[must_use]
+    pub fn part_in_one_piece(&self, offset: u64, bytes: u64) -> (UserMemory, Option<OwnedMemory>) {
+        match &self.typed {
+            None => (self.memory.offset(offset as i64), None),
+            Some((datatype, count)) => {
+                let mut packed = OwnedMemory::new(bytes as usize);
+                let place = UserMemory::of(&mut packed);
+                pack_to(datatype, *count, self.memory, offset, place, bytes as usize);
+                (place, Some(packed))
+            }
+        }
+    }
+
     /// Puts `bytes` bytes of packed data, which begin at `offset` of the message, where they belong.
     #[inline]
     pub fn fill(&self, offset: u64, from: UserMemory, bytes: usize) {
@@ -89,15 +103,24 @@ impl Buffer {
     /// When the body is in a file that cannot be read.
     #[inline]
     pub fn fill_from(&self, body: &mut Body, bytes: usize) -> Result<()> {
+        self.fill_part(0, body, bytes)
+    }
+
+    /// Puts the first `bytes` bytes of a packet's body, which begin at `offset` of the message, where they belong.
+    ///
+    /// # Errors
+    /// When the body is in a file that cannot be read.
+    #[inline]
+    pub fn fill_part(&self, offset: u64, body: &mut Body, bytes: usize) -> Result<()> {
         match body {
-            Body::Memory(from, _) => self.fill(0, *from, bytes),
+            Body::Memory(from, _) => self.fill(offset, *from, bytes),
             Body::File(file) => match self.run() {
-                Some(memory) => file.read(0, memory, bytes)?,
+                Some(memory) => file.read(0, memory.offset(offset as i64), bytes)?,
                 None => {
                     let mut packed = OwnedMemory::new(bytes);
                     let memory = UserMemory::of(&mut packed);
                     file.read(0, memory, bytes)?;
-                    self.fill(0, memory, bytes);
+                    self.fill(offset, memory, bytes);
                 }
             },
         }

@@ -228,6 +228,10 @@ impl State {
                 Active::No => persistent.template.clone(),
                 Active::Ended(_) | Active::Under(_) => return Err(not_startable("is active")),
             },
+            Work::Partitioned(partitioned) if partitioned.is_active() => {
+                return Err(not_startable("is active"));
+            }
+            Work::Partitioned(_) => return self.start_partitioned(key),
             _ => return Err(not_startable("is not persistent")),
         };
         let active = match template {

@@ -2,6 +2,7 @@
 
 use super::request::{Active, Completion, Status, Work};
 use crate::error::{Error, Result};
+use crate::external::Generalized;
 use crate::objects::Key;
 use crate::{Instance, State};
 
@@ -16,6 +17,8 @@ pub struct Outcome {
     pub freed: bool,
     /// The communicator whose error handler an error goes to.
     pub communicator: Key,
+    /// The callbacks of a generalized request, to be called now: query, then free.
+    pub generalized: Option<Box<Generalized>>,
 }
 
 /// How many requests of a list a call waits for.
@@ -47,7 +50,11 @@ impl State {
     /// When there is no such request.
     pub fn is_active(&self, key: Key) -> Result<bool> {
         let work = &self.requests.get(key)?.work;
-        Ok(!matches!(work, Work::Persistent(persistent) if matches!(persistent.active, Active::No)))
+        Ok(match work {
+            Work::Persistent(persistent) => !matches!(persistent.active, Active::No),
+            Work::Partitioned(partitioned) => partitioned.is_active(),
+            _ => true,
+        })
     }
 
     /// Whether the request is complete, or inactive.
@@ -59,6 +66,8 @@ impl State {
         Ok(match &self.requests.get(key)?.work {
             Work::Done(_) => true,
             Work::Send(_) | Work::Receive(_) | Work::Collective(_) => false,
+            Work::Generalized { complete, .. } => *complete,
+            Work::Partitioned(partitioned) => partitioned.is_complete(),
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
             Work::Both { receive, send, .. } => self.is_complete(*receive)? && self.is_complete(*send)?,
             Work::Duplicate(pending) => {
@@ -87,6 +96,7 @@ impl State {
         self.settle(key)?;
         Ok(Some(match &self.requests.get(key)?.work {
             Work::Done(completion) => completion.status,
+            Work::Partitioned(partitioned) => partitioned.status(),
             Work::Persistent(persistent) => match &persistent.active {
                 Active::Ended(completion) => completion.status,
                 Active::Under(inner) => {
@@ -99,9 +109,12 @@ impl State {
                 let receive = *receive;
                 self.peek_status(receive)?.unwrap_or(Status::EMPTY)
             }
-            Work::Send(_) | Work::Receive(_) | Work::Flush(_) | Work::Duplicate(_) | Work::Collective(_) => {
-                Status::EMPTY
-            }
+            Work::Send(_)
+            | Work::Receive(_)
+            | Work::Flush(_)
+            | Work::Duplicate(_)
+            | Work::Collective(_)
+            | Work::Generalized { .. } => Status::EMPTY,
         }))
     }
 
@@ -127,11 +140,17 @@ impl State {
     pub(crate) fn retrieve(&mut self, index: usize, key: Key) -> Result<Outcome> {
         if key == Self::SENT {
             let completion = Completion::good(Status::EMPTY);
-            return Ok(Outcome { index, completion, freed: true, communicator: Self::WORLD });
+            return Ok(Outcome {
+                index,
+                completion,
+                freed: true,
+                communicator: Self::WORLD,
+                generalized: None,
+            });
         }
         self.settle(key)?;
         let request = self.requests.get_mut(key)?;
-        let communicator = request.communicator;
+        let (communicator, mut generalized) = (request.communicator, None);
         let (completion, freed) = if let Work::Persistent(persistent) = &mut request.work {
             let active = std::mem::replace(&mut persistent.active, Active::No);
             let completion = match active {
@@ -140,6 +159,8 @@ impl State {
                 Active::Under(inner) => self.retrieve(index, inner)?.completion,
             };
             (completion, false)
+        } else if let Work::Partitioned(partitioned) = &mut request.work {
+            (partitioned.take(), false)
         } else {
             let completion = match self.requests.remove(key)?.work {
                 Work::Done(completion) => completion,
@@ -148,11 +169,15 @@ impl State {
                     let received = self.retrieve(index, receive)?.completion;
                     Completion { error: received.error.or(sent.error), ..received }
                 }
+                Work::Generalized { callbacks, .. } => {
+                    generalized = Some(callbacks);
+                    Completion::good(Status::EMPTY)
+                }
                 _ => Completion::good(Status::EMPTY),
             };
             (completion, true)
         };
-        Ok(Outcome { index, completion, freed, communicator })
+        Ok(Outcome { index, completion, freed, communicator, generalized })
     }
 
     /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`.
@@ -197,8 +222,10 @@ impl State {
         }
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
-            Work::Done(_) | Work::Flush(_) => drop(self.requests.remove(key)?),
-            Work::Send(_) | Work::Receive(_) => request.orphan = true,
+            Work::Send(_) | Work::Receive(_) | Work::Generalized { complete: false, .. } => {
+                request.orphan = true;
+            }
+            Work::Done(_) | Work::Flush(_) | Work::Generalized { .. } => drop(self.requests.remove(key)?),
             Work::Both { receive, send, memory } => {
                 let (receive, send, memory) = (*receive, *send, memory.take());
                 self.requests.remove(key)?;
@@ -209,6 +236,7 @@ impl State {
                 self.free_request(send)?;
             }
             Work::Duplicate(_) | Work::Collective(_) => return Err(not_freed()),
+            Work::Partitioned(_) => self.free_partitioned(key)?,
             Work::Persistent(persistent) => {
                 let active = std::mem::replace(&mut persistent.active, Active::No);
                 if let Active::Under(inner) = active {

@@ -20,6 +20,7 @@ use crate::State;
 use crate::communicators::Route;
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::partitioned::Part;
 use crate::progress::{BYTES_PER_LOOK, PATIENCE_MAX};
 use crate::transports::file::MessageFile;
 use crate::transports::wire::{Header, Kind};
@@ -59,6 +60,8 @@ pub(crate) enum Outgoing {
     Control(Header),
     /// An eager message; its request completes when it is gone, unless it is synchronous.
     Message { header: Header, memory: UserMemory, bytes: usize, packed: Option<OwnedMemory>, request: Key },
+    /// Part of a partitioned message.
+    Part(Part),
     /// The rest of an announced message, from `offset` on, for the receiver's request.
     Pieces { request: Key, receiver: u64, offset: u64 },
 }
@@ -186,7 +189,7 @@ impl State {
         Ok(())
     }
 
-    fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
+    pub(crate) fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
         self.outgoing[peer as usize].push_back(outgoing);
         self.backlog += 1;
     }
@@ -272,6 +275,9 @@ impl State {
         bytes: u64,
         address: u64,
     ) -> Result<()> {
+        if self.is_partitioned(receive) {
+            return self.meet_sender(receive, peer, request, bytes);
+        }
         let receiving = self.receiving(receive)?;
         let room = receiving.buffer.bytes();
         let wanted = bytes.min(room) as usize;
@@ -322,7 +328,13 @@ impl State {
     }
 
     #[inline(never)]
-    fn handle_other(&mut self, peer: u32, header: &Header, envelope: Envelope, mut body: Body) -> Result<()> {
+    pub(crate) fn handle_other(
+        &mut self,
+        peer: u32,
+        header: &Header,
+        envelope: Envelope,
+        mut body: Body,
+    ) -> Result<()> {
         let [first, second, third] = header.words;
         match header.kind {
             Kind::Eager => unreachable!("handled by the caller"),
@@ -344,10 +356,16 @@ impl State {
                     Ok(())
                 }
             },
+            Kind::Clear if self.is_partitioned(key_of(first)) => {
+                self.way_is_clear(key_of(first), peer, second)
+            }
             Kind::Clear => {
                 self.sending(key_of(first), peer)?.matched = true;
                 self.enqueue(peer, Outgoing::Pieces { request: key_of(first), receiver: second, offset: 0 });
                 self.flush(peer)
+            }
+            Kind::Piece if self.is_partitioned(key_of(first)) => {
+                self.take_part(key_of(first), peer, second, &mut body)
             }
             Kind::Piece => self.take_piece(key_of(first), second, &body),
             Kind::Fetched | Kind::Matched => {
@@ -445,6 +463,7 @@ impl State {
                 }
                 Ok(None)
             }
+            Outgoing::Part(part) => Ok(self.send_part_pieces(peer, part)?.map(Outgoing::Part)),
             Outgoing::Pieces { request, receiver, offset } => {
                 self.send_pieces(peer, request, receiver, offset)
             }
@@ -493,9 +512,14 @@ impl State {
     pub fn cancel(&mut self, key: Key) -> Result<()> {
         let cancelled = Completion::good(Status { cancelled: true, ..Status::EMPTY });
         match &self.requests.get(key)?.work {
-            Work::Done(_) | Work::Flush(_) | Work::Both { .. } => {}
+            // A generalized request is cancelled by the program.
+            Work::Done(_) | Work::Flush(_) | Work::Both { .. } | Work::Generalized { .. } => {}
             Work::Duplicate(_) | Work::Collective(_) => {
                 let detail = "collective operations cannot be cancelled (section 6.12)";
+                return Err(Error::new(MPI_ERR_REQUEST, detail));
+            }
+            Work::Partitioned(_) => {
+                let detail = "partitioned operations cannot be cancelled (section 4.2)";
                 return Err(Error::new(MPI_ERR_REQUEST, detail));
             }
             Work::Receive(receiving) => {
@@ -529,7 +553,7 @@ impl State {
         let is_it = |outgoing: &Outgoing| match outgoing {
             Outgoing::Message { request, .. } => *request == key,
             Outgoing::Control(header) => header.kind == Kind::Announce && header.words[0] == u64::from(key.0),
-            Outgoing::Pieces { .. } => false,
+            Outgoing::Pieces { .. } | Outgoing::Part(_) => false,
         };
         let found = queue.iter().position(is_it);
         if let Some(index) = found {
@@ -541,6 +565,14 @@ impl State {
 }
 
 impl Arrived {
+    /// The sender's request of a message that is still with the sender.
+    pub(crate) fn announced_by(&self) -> Option<u64> {
+        match self.content {
+            Content::Announced { request, .. } => Some(request),
+            Content::Whole { .. } => None,
+        }
+    }
+
     fn is_from(&self, peer: u32, sender_request: u64) -> bool {
         self.peer == peer
             && match self.content {
@@ -552,7 +584,7 @@ impl Arrived {
 
 /// How a receive with room for `room` bytes ends that was matched with a message of `bytes` bytes.
 #[inline]
-fn received(envelope: Envelope, bytes: u64, room: u64) -> Completion {
+pub(crate) fn received(envelope: Envelope, bytes: u64, room: u64) -> Completion {
     let status = Status {
         source: envelope.source as i32,
         tag: envelope.tag,

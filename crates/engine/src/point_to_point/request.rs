@@ -9,7 +9,9 @@ use super::buffer::Buffer;
 use crate::collectives::{Planned, UnderWay};
 use crate::communicators::Pending;
 use crate::error::{Error, Result};
+use crate::external::Generalized;
 use crate::objects::Key;
+use crate::partitioned::Partitioned;
 
 /// What a completed operation says of the message (`MPI_Status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,10 @@ pub(crate) enum Work {
     Duplicate(Box<Pending>),
     /// A collective operation; none while a thread lets it go on.
     Collective(Option<Box<UnderWay>>),
+    /// An operation of the program's own (section 13.2).
+    Generalized { callbacks: Box<Generalized>, complete: bool },
+    /// A partitioned send or receive (chapter 4).
+    Partitioned(Box<Partitioned>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }
