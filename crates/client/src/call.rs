@@ -52,6 +52,8 @@ functions! {
     init = "PMPI_Init", (*mut c_int, *mut *mut *mut c_char);
     initialized = "PMPI_Initialized", (*mut c_int);
     finalize = "PMPI_Finalize", ();
+    abort = "PMPI_Abort", (MPI_Comm, c_int);
+    file_create_errhandler = "PMPI_File_create_errhandler", (MPI_File_errhandler_function, *mut MPI_Errhandler);
     query_thread = "PMPI_Query_thread", (*mut c_int);
     error_class = "PMPI_Error_class", (c_int, *mut c_int);
     comm_rank = "PMPI_Comm_rank", (MPI_Comm, *mut c_int);
@@ -166,6 +168,18 @@ impl Library {
     pub fn finalize(&self) -> Result<()> {
         // SAFETY: no arguments.
         check("MPI_Finalize", unsafe { (self.finalize)() })
+    }
+
+    pub fn abort(&self, code: c_int) {
+        // SAFETY: a handle and a number.
+        unsafe { (self.abort)(MPI_COMM_WORLD, code) };
+    }
+
+    pub fn new_file_error_handler(&self, function: MPI_File_errhandler_function) -> Result<MPI_Errhandler> {
+        let (mut made, create) = (MPI_ERRHANDLER_NULL, self.file_create_errhandler);
+        // SAFETY: a place for the result. The library calls the function for files, and for those of its own only.
+        check("MPI_File_create_errhandler", unsafe { create(function, &raw mut made) })?;
+        Ok(made)
     }
 
     pub fn thread_level(&self) -> Result<c_int> {

@@ -15,7 +15,10 @@ pub use call::{
 };
 
 use call::Library;
-use postrider_abi::{MPI_COMM_WORLD, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Status, MPI_THREAD_MULTIPLE};
+use postrider_abi::{
+    MPI_COMM_WORLD, MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File_errhandler_function, MPI_Info,
+    MPI_Status, MPI_THREAD_MULTIPLE,
+};
 
 /// An MPI library in this process.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +90,19 @@ impl Mpi {
     #[must_use]
     pub fn datatype(self, handle: MPI_Datatype) -> Datatype {
         Datatype::new(self.0, handle)
+    }
+
+    /// Ends all processes (section 9.7).
+    pub fn abort(self, code: i32) {
+        self.0.abort(code);
+    }
+
+    /// A handle of an error handler of files (section 9.3.3). What it does is the caller's to know.
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn new_file_error_handler(self, function: MPI_File_errhandler_function) -> Result<MPI_Errhandler> {
+        self.0.new_file_error_handler(function)
     }
 
     /// Whether several threads may call MPI at the same time (section 11.6.2).

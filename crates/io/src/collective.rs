@@ -27,8 +27,6 @@ pub struct Team {
     pub communicator: Communicator,
     /// The ranks of the aggregators.
     pub aggregators: Vec<i32>,
-    /// The rank of this process.
-    pub rank: i32,
     /// How much of its domain an aggregator takes at a time.
     pub window_bytes: i64,
 }

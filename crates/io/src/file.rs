@@ -173,12 +173,12 @@ fn open_disk(
 pub fn close(handle: MPI_File) -> Result<()> {
     let file = find(handle)?;
     file.not_in_split()?;
-    files().remove(&handle.0);
-    if file.mode & MPI_MODE_DELETE_ON_CLOSE == 0 {
-        return Ok(file.communicator.barrier()?);
-    }
     file.communicator.barrier()?;
-    file.by_first(|| disk::delete(file.disk.path()))
+    if file.has(MPI_MODE_DELETE_ON_CLOSE) {
+        file.by_first(|| disk::delete(file.disk.path()))?;
+    }
+    files().remove(&handle.0);
+    Ok(())
 }
 
 /// `MPI_File_delete`.

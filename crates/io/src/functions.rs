@@ -3,7 +3,8 @@
 //!
 //! `file_functions!` calls the macro that it is given with all of them. Each has a name, perhaps the name of its twin with
 //! large counts, typed arguments, the object whose error handler gets an error, and a body of type `Result<()>` of this
-//! crate. Types are those of the ABI and of `arguments`; `Int` and `Address` differ between a function and its twin.
+//! crate. Types are those of the ABI and of `arguments`; `Int` and `Address` differ between a function and its twin. The
+//! exporter's functions `opened` and `closed` hear of files, for the sake of their error handlers.
 
 /// See the head of this file.
 #[macro_export]
@@ -15,12 +16,16 @@ macro_rules! file_functions {
                 on MPI_FILE_NULL
             {
                 fh.check()?;
-                fh.set($crate::file::open(comm, &filename.get()?, amode, info)?)
+                let file = $crate::file::open(comm, &filename.get()?, amode, info)?;
+                opened(file);
+                fh.set(file)
             }
 
             /// Section 14.2.2.
             MPI_File_close (fh: Out<MPI_File>) on fh {
-                $crate::file::close(fh.get()?)?;
+                let file = fh.get()?;
+                $crate::file::close(file)?;
+                closed(file);
                 fh.set(MPI_FILE_NULL)
             }
 

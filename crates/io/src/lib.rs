@@ -28,3 +28,13 @@ pub mod representation;
 mod shared;
 pub mod transfer;
 mod view;
+
+pub use postrider_client::Mpi;
+
+/// The library below.
+///
+/// # Errors
+/// When there is none.
+pub fn mpi() -> error::Result<Mpi> {
+    Ok(Mpi::find()?)
+}

@@ -257,8 +257,8 @@ impl File {
             }
         };
         let aggregators = collective::aggregators(leaders, self.processes, hints.nodes);
-        let (communicator, rank) = (*self.communicator, self.rank);
-        Ok(Some(Team { communicator, aggregators, rank, window_bytes: hints.buffer_bytes }))
+        let communicator = *self.communicator;
+        Ok(Some(Team { communicator, aggregators, window_bytes: hints.buffer_bytes }))
     }
 }
 

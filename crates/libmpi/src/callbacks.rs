@@ -3,9 +3,7 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use postrider_abi::{
-    MPI_Comm, MPI_Datatype, MPI_SUCCESS, MPI_Status, MPI_User_function, MPI_User_function_c,
-};
+use postrider_abi::{MPI_Datatype, MPI_SUCCESS, MPI_Status, MPI_User_function, MPI_User_function_c};
 use postrider_engine::communicators::caching::Keyval;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::external::Generalized;
@@ -16,16 +14,17 @@ use postrider_engine::point_to_point::Status;
 use crate::parse::{self, StatusOut};
 use crate::tables::tables;
 
-/// Calls a user's error handler of a communicator with a code.
-pub fn error_handler(key: Key, communicator: MPI_Comm, code: c_int) {
+/// Calls a user's error handler with a code, for the object with this handle.
+pub fn error_handler(key: Key, object: usize, code: c_int) {
     let Ok(function) = tables().error_handlers.get(key).map(|handler| handler.function) else {
         return;
     };
-    let (mut communicator, mut code) = (communicator, code);
-    // SAFETY: the user gave this address as an `MPI_Comm_errhandler_function`, whose named parameters these are.
+    let (mut object, mut code) = (object, code);
+    // SAFETY: the user gave this address as an error handler. Its named parameters are these for all kinds of objects: handles
+    // are as wide as a `usize`.
     unsafe {
-        let function: unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...) = core::mem::transmute(function);
-        function(&raw mut communicator, &raw mut code);
+        let function: unsafe extern "C" fn(*mut usize, *mut c_int, ...) = core::mem::transmute(function);
+        function(&raw mut object, &raw mut code);
     }
 }
 

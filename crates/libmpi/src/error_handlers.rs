@@ -1,7 +1,7 @@
 //! Error handlers, error classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
 //!
-//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows,
-//! files and sessions can be made and freed; there are no such objects yet that they could be given to.
+//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows
+//! and sessions can be made and freed; there are no such objects yet that they could be given to.
 
 use core::ffi::c_int;
 
@@ -68,38 +68,63 @@ pub fn inherit(parent: Key, make: impl FnOnce() -> Result<Option<Key>>) -> Resul
     made
 }
 
+fn set(object: Object, errhandler: MPI_Errhandler) -> Result<()> {
+    let new = handler(errhandler)?;
+    object.with_handler(|old| {
+        let mut tables = tables();
+        if let Handler::User(key) = new
+            && tables.error_handlers.get(key)?.kind != object.kind()
+        {
+            let detail = format!("the error handler is not for a {:?}", object.kind());
+            return Err(Error::new(MPI_ERR_ERRHANDLER, detail));
+        }
+        tables.retain(new)?;
+        tables.release(std::mem::replace(old, new))
+    })
+}
+
+/// The handle that the user gets is one more, to be freed as well.
+fn get(object: Object, errhandler: Out<MPI_Errhandler>) -> Result<()> {
+    let found = object.with_handler(|found| tables().retain(*found).map(|()| *found))?;
+    errhandler.set(handle(found))
+}
+
+fn call(name: &str, object: Object, errorcode: c_int) -> Result<()> {
+    object.with_handler(|_| Ok(()))?;
+    let detail = format!("the program called the error handler ({name})");
+    errors::raise(name, object, &Error::new(errorcode, detail));
+    Ok(())
+}
+
 mpi! {
     /// Section 9.3.1.
     MPI_Comm_set_errhandler (comm: MPI_Comm, errhandler: MPI_Errhandler) on comm {
-        let (key, new) = (parse::communicator(comm)?, handler(errhandler)?);
-        instance().with(|state| {
-            let communicator = state.communicators.get_mut(key)?;
-            let mut tables = tables();
-            if let Handler::User(key) = new && tables.error_handlers.get(key)?.kind != HandlerKind::Communicator {
-                return Err(Error::new(MPI_ERR_ERRHANDLER, "the error handler is not for communicators"));
-            }
-            tables.retain(new)?;
-            tables.release(std::mem::replace(&mut communicator.handler, new))
-        })
+        set(Object::from(comm), errhandler)
     }
 
-    /// Section 9.3.1: the handle is one more, to be freed as well.
+    /// Section 9.3.1.
     MPI_Comm_get_errhandler (comm: MPI_Comm, errhandler: Out<MPI_Errhandler>) on comm {
-        let key = parse::communicator(comm)?;
-        let found = instance().with(|state| {
-            let found = state.communicators.get(key)?.handler;
-            tables().retain(found).map(|()| found)
-        })?;
-        errhandler.set(handle(found))
+        get(Object::from(comm), errhandler)
     }
 
     /// Section 9.6.
     MPI_Comm_call_errhandler (comm: MPI_Comm, errorcode: c_int) on comm {
-        let key = parse::communicator(comm)?;
-        instance().with(|state| state.communicators.get(key).map(drop))?;
-        let detail = "the program called the error handler (MPI_Comm_call_errhandler)";
-        errors::raise("MPI_Comm_call_errhandler", Object::from(comm), &Error::new(errorcode, detail));
-        Ok(())
+        call("MPI_Comm_call_errhandler", Object::from(comm), errorcode)
+    }
+
+    /// Section 9.3.3: of `MPI_FILE_NULL` that of files that are opened from now on.
+    MPI_File_set_errhandler (file: MPI_File, errhandler: MPI_Errhandler) on file {
+        set(Object::from(file), errhandler)
+    }
+
+    /// Section 9.3.3.
+    MPI_File_get_errhandler (file: MPI_File, errhandler: Out<MPI_Errhandler>) on file {
+        get(Object::from(file), errhandler)
+    }
+
+    /// Section 9.6.
+    MPI_File_call_errhandler (fh: MPI_File, errorcode: c_int) on fh {
+        call("MPI_File_call_errhandler", Object::from(fh), errorcode)
     }
 }
 

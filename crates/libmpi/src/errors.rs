@@ -3,30 +3,89 @@
 use core::ffi::c_int;
 use std::cell::RefCell;
 
-use postrider_abi::{MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_SUCCESS};
-use postrider_engine::environment::{Handler, class_text};
+use postrider_abi::{
+    MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_FILE_NULL, MPI_File, MPI_SUCCESS,
+};
+use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
 use crate::tables::tables;
-use crate::{callbacks, parse};
+use crate::{callbacks, instance, io, parse};
 
 /// The object whose error handler gets an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Object(MPI_Comm);
+pub enum Object {
+    /// A communicator.
+    Communicator(MPI_Comm),
+    /// A file.
+    File(MPI_File),
+}
 
 impl Default for Object {
     /// Calls that belong to no object (section 9.3.1).
     fn default() -> Self {
-        Self(MPI_COMM_SELF)
+        Self::Communicator(MPI_COMM_SELF)
     }
 }
 
 impl From<MPI_Comm> for Object {
     fn from(communicator: MPI_Comm) -> Self {
-        Self(communicator)
+        Self::Communicator(communicator)
+    }
+}
+
+impl From<MPI_File> for Object {
+    fn from(file: MPI_File) -> Self {
+        Self::File(file)
+    }
+}
+
+impl Object {
+    /// What the key of an error means.
+    fn of(key: Key) -> Self {
+        Self::Communicator(parse::communicator_handle(key))
+    }
+
+    /// The bits of the handle, for the user's function.
+    fn bits(self) -> usize {
+        match self {
+            Self::Communicator(handle) => handle.0,
+            Self::File(handle) => handle.0,
+        }
+    }
+
+    /// What kind of error handler it takes.
+    pub fn kind(self) -> HandlerKind {
+        match self {
+            Self::Communicator(_) => HandlerKind::Communicator,
+            Self::File(_) => HandlerKind::File,
+        }
+    }
+
+    /// Does something with its error handler.
+    ///
+    /// # Errors
+    /// When the handle is none, and those of `action`.
+    pub fn with_handler<T>(self, action: impl FnOnce(&mut Handler) -> Result<T>) -> Result<T> {
+        match self {
+            Self::Communicator(handle) => instance().with(|state| {
+                action(&mut state.communicators.get_mut(parse::communicator(handle)?)?.handler)
+            }),
+            Self::File(handle) => io::with_handler(handle, action),
+        }
+    }
+
+    /// Its error handler; that of calls without an object where the handle is none.
+    fn handler(self) -> Handler {
+        let read = |object: Self| object.with_handler(|handler| Ok(*handler));
+        let substitute = |_| match self {
+            Self::File(_) => read(Self::File(MPI_FILE_NULL)),
+            _ => read(Self::default()),
+        };
+        read(self).or_else(substitute).unwrap_or(Handler::Fatal)
     }
 }
 
@@ -83,18 +142,13 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
-    let object = error.communicator.map_or(object, |key| Object(parse::communicator_handle(key)));
-    let handler = parse::communicator(object.0).and_then(handler_of).or_else(|_| handler_of(parse::OWN));
-    match handler.unwrap_or(Handler::Fatal) {
+    let object = error.communicator.map_or(object, Object::of);
+    match object.handler() {
         Handler::Fatal | Handler::Abort => fatal(name, error),
         Handler::Return => {}
-        Handler::User(key) => callbacks::error_handler(key, object.0, error.class),
+        Handler::User(key) => callbacks::error_handler(key, object.bits(), error.class),
     }
     error.class
-}
-
-fn handler_of(key: Key) -> Result<Handler> {
-    crate::instance().with(|state| Ok(state.communicators.get(key)?.handler))
 }
 
 /// Ends the job with a message that says what went wrong, and where.

@@ -23,9 +23,6 @@ use postrider_os::memory::UserMemory;
 /// Handles below are predefined; a key's handle is the key and this number.
 const FIRST_HANDLE: usize = 4096;
 
-/// `MPI_COMM_SELF`'s key.
-pub const OWN: Key = State::SELF;
-
 /// A handle of a dynamic object, as a number.
 #[inline]
 pub fn handle_of(key: Key) -> usize {

@@ -184,10 +184,12 @@ impl Communicator {
         let code = unsafe { (self.library.alltoall)(from, 1, MPI_INT64_T, to, 1, MPI_INT64_T, self.handle) };
         check("MPI_Alltoall_c", code)?;
 
-        let out = parts.concat();
+        // The address of an empty vector of bytes would be that of MPI_IN_PLACE, so neither of them is empty.
+        let mut out = parts.concat();
+        out.push(0);
         let (out_at, in_at) = (starts(&sent), starts(&received));
         let total: MPI_Count = received.iter().sum();
-        let mut into = vec![0_u8; total as usize];
+        let mut into = vec![0_u8; total as usize + 1];
         let (to, byte) = (into.as_mut_ptr().cast(), MPI_BYTE);
         // SAFETY: counts and displacements lie within the two vectors, which last as long as the call.
         let code = unsafe {
