@@ -19,6 +19,7 @@ pub mod error;
 pub mod external;
 pub mod info;
 pub mod objects;
+pub mod one_sided;
 pub mod operations;
 pub mod partitioned;
 pub mod point_to_point;
@@ -30,16 +31,20 @@ pub mod transports;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE};
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_TYPE, MPI_ERR_WIN,
+};
 use postrider_os::gate::{Gate, GateGuard, Threads};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::wait::OwnBell;
 
 pub use bootstrap::World;
 use collectives::report::Report;
 use communicators::{Communicator, Group, Process};
 use datatypes::Datatype;
 use objects::{Key, Table};
+use one_sided::Window;
 use operations::Operation;
 use point_to_point::matching::Matching;
 use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Pool, Request};
@@ -50,6 +55,8 @@ use transports::{Transport, Waiter};
 pub struct Instance {
     state: Gate<State>,
     waiter: Waiter,
+    /// What the helper sleeps on while the program is inside of MPI.
+    helper: OwnBell,
     facts: Facts,
 }
 
@@ -105,6 +112,10 @@ pub struct State {
     pub predefined_datatypes: BTreeMap<usize, DatatypeObject>,
     /// User-defined operations, by key.
     pub operations: Table<Operation>,
+    /// Windows, by key.
+    pub windows: Table<Window>,
+    /// The windows by the contexts of their packets.
+    window_contexts: BTreeMap<u64, Key>,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
     /// Whether the last look has left packets that have arrived.
@@ -115,6 +126,8 @@ pub struct State {
     report: Report,
     /// How many operations have ended.
     completions: u64,
+    /// Whether a helper is to make progress while the program is elsewhere.
+    helping: bool,
     /// Threads of this process that sleep.
     sleepers: u32,
     /// The number of the next context that this process makes.
@@ -187,11 +200,14 @@ impl State {
             datatypes: Table::new(MPI_ERR_TYPE, "datatype"),
             predefined_datatypes: BTreeMap::new(),
             operations: Table::new(MPI_ERR_OP, "operation"),
+            windows: Table::new(MPI_ERR_WIN, "window"),
+            window_contexts: BTreeMap::new(),
             caching: communicators::Caching::default(),
             more: false,
             patience: 0,
             report: Report::default(),
             completions: 0,
+            helping: false,
             sleepers: 0,
             next_context: 2,
             nowhere: UserMemory::of(&mut nothing),
@@ -205,7 +221,7 @@ impl Instance {
     #[must_use]
     pub fn new(mut world: World) -> Self {
         let state = Gate::new(State::new(&mut world), world.facts.threads);
-        Self { state, waiter: world.waiter, facts: world.facts }
+        Self { state, waiter: world.waiter, helper: OwnBell::default(), facts: world.facts }
     }
 
     /// What does not change.

@@ -28,7 +28,7 @@ const CROWDED_LOOKS: u32 = 4;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
-const SLEEP_MAX: Duration = Duration::from_millis(500);
+pub(crate) const SLEEP_MAX: Duration = Duration::from_millis(500);
 
 impl State {
     /// Takes what has arrived, and sends what has waited.

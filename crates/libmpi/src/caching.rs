@@ -11,6 +11,7 @@ use postrider_engine::State;
 use postrider_engine::communicators::caching::{Attributes, Keyval, Kind};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
+use postrider_engine::one_sided::Fact;
 use postrider_engine::point_to_point::TAG_MAX;
 
 use crate::parse::{self, Memory, Out};
@@ -24,6 +25,8 @@ pub enum Owner {
     Communicator(MPI_Comm),
     /// A datatype.
     Datatype(MPI_Datatype),
+    /// A window.
+    Window(MPI_Win),
 }
 
 impl Owner {
@@ -31,6 +34,7 @@ impl Owner {
         match self {
             Self::Communicator(_) => Kind::Communicator,
             Self::Datatype(_) => Kind::Datatype,
+            Self::Window(_) => Kind::Window,
         }
     }
 
@@ -39,6 +43,7 @@ impl Owner {
         match self {
             Self::Communicator(handle) => handle.0,
             Self::Datatype(handle) => handle.0,
+            Self::Window(handle) => handle.0,
         }
     }
 
@@ -48,6 +53,7 @@ impl Owner {
                 Ok(&mut state.communicators.get_mut(parse::communicator(handle)?)?.attributes)
             }
             Self::Datatype(handle) => Ok(&mut datatypes::object(state, handle)?.attributes),
+            Self::Window(handle) => Ok(&mut state.windows.get_mut(parse::window(handle)?)?.attributes),
         }
     }
 }
@@ -61,7 +67,9 @@ fn key(keyval: c_int) -> Result<Key> {
     key.ok_or_else(|| {
         let detail = match keyval {
             MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
-            MPI_TAG_UB..=MPI_UNIVERSE_SIZE => "a predefined attribute cannot be changed".to_owned(),
+            MPI_TAG_UB..=MPI_UNIVERSE_SIZE | MPI_WIN_BASE..=MPI_WIN_MODEL => {
+                "a predefined attribute cannot be changed".to_owned()
+            }
             _ => format!("{keyval} is no attribute key"),
         };
         Error::new(MPI_ERR_KEYVAL, detail)
@@ -125,6 +133,10 @@ fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Resu
             let key = parse::communicator(handle)?;
             instance().with(|state| state.communicators.get(key).map(drop))?;
             predefined(keyval)
+        }
+        Owner::Window(handle) if let Some(fact) = fact(keyval) => {
+            let key = parse::window(handle)?;
+            Some(instance().with(|state| Ok(state.windows.get_mut(key)?.fact(fact)))?)
         }
         _ => find(owner, key(keyval)?)?.1,
     };
@@ -197,6 +209,18 @@ pub fn copy_all(original: Owner, copy: Owner) -> Result<()> {
 
 fn owner_pairs(owner: Owner, state: &mut State) -> Result<Vec<(Key, usize)>> {
     Ok(owner.attributes(state)?.iter().collect())
+}
+
+/// A predefined attribute of windows (section 12.2.6).
+fn fact(keyval: c_int) -> Option<Fact> {
+    Some(match keyval {
+        MPI_WIN_BASE => Fact::Base,
+        MPI_WIN_SIZE => Fact::Size,
+        MPI_WIN_DISP_UNIT => Fact::DisplacementUnit,
+        MPI_WIN_CREATE_FLAVOR => Fact::Flavor,
+        MPI_WIN_MODEL => Fact::Model,
+        _ => return None,
+    })
 }
 
 /// The address of a predefined attribute's value (section 9.1.2); they are the same for all communicators.
@@ -321,5 +345,20 @@ mpi! {
     /// Section 7.7.3.
     MPI_Win_free_keyval (win_keyval: Out<c_int>) {
         free(Kind::Window, win_keyval)
+    }
+
+    /// Section 7.7.3.
+    MPI_Win_set_attr (win: MPI_Win, win_keyval: c_int, attribute_val: Memory) on win {
+        set(Owner::Window(win), win_keyval, attribute_val)
+    }
+
+    /// Section 7.7.3.
+    MPI_Win_get_attr (win: MPI_Win, win_keyval: c_int, attribute_val: Out<usize>, flag: Out<c_int>) on win {
+        get(Owner::Window(win), win_keyval, attribute_val, flag)
+    }
+
+    /// Section 7.7.3.
+    MPI_Win_delete_attr (win: MPI_Win, win_keyval: c_int) on win {
+        delete(Owner::Window(win), win_keyval)
     }
 }

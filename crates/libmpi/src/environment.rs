@@ -138,7 +138,7 @@ mpi! {
 }
 
 /// The alignment that the hint asks for: a power of two; that of the widest types without it.
-fn alignment(hints: &Info) -> Result<usize> {
+pub fn alignment(hints: &Info) -> Result<usize> {
     const WIDEST: usize = 64;
     const KEY: &str = "mpi_minimum_memory_alignment";
     let Some(value) = hints.get(KEY) else { return Ok(WIDEST) };

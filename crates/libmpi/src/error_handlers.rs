@@ -1,7 +1,7 @@
 //! Error handlers, error classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
 //!
-//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of windows
-//! and sessions can be made and freed; there are no such objects yet that they could be given to.
+//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of sessions can
+//! be made and freed; there are no such objects yet that they could be given to.
 
 use core::ffi::c_int;
 
@@ -125,6 +125,21 @@ mpi! {
     /// Section 9.6.
     MPI_File_call_errhandler (fh: MPI_File, errorcode: c_int) on fh {
         call("MPI_File_call_errhandler", Object::from(fh), errorcode)
+    }
+
+    /// Section 9.3.2.
+    MPI_Win_set_errhandler (win: MPI_Win, errhandler: MPI_Errhandler) on win {
+        set(Object::from(win), errhandler)
+    }
+
+    /// Section 9.3.2.
+    MPI_Win_get_errhandler (win: MPI_Win, errhandler: Out<MPI_Errhandler>) on win {
+        get(Object::from(win), errhandler)
+    }
+
+    /// Section 9.6.
+    MPI_Win_call_errhandler (win: MPI_Win, errorcode: c_int) on win {
+        call("MPI_Win_call_errhandler", Object::from(win), errorcode)
     }
 }
 

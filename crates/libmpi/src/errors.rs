@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use std::cell::RefCell;
 
 use postrider_abi::{
-    MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_FILE_NULL, MPI_File, MPI_SUCCESS,
+    MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_FILE_NULL, MPI_File, MPI_SUCCESS, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
@@ -22,6 +22,8 @@ pub enum Object {
     Communicator(MPI_Comm),
     /// A file.
     File(MPI_File),
+    /// A window.
+    Window(MPI_Win),
 }
 
 impl Default for Object {
@@ -43,10 +45,23 @@ impl From<MPI_File> for Object {
     }
 }
 
+impl From<MPI_Win> for Object {
+    fn from(window: MPI_Win) -> Self {
+        Self::Window(window)
+    }
+}
+
 impl Object {
-    /// What the key of an error means.
+    /// What the key of an error means: a communicator, or the window that has it for itself.
     fn of(key: Key) -> Self {
-        Self::Communicator(parse::communicator_handle(key))
+        let window = instance().with(|state| {
+            let mut windows = state.windows.iter();
+            Ok(windows.find(|(_, window)| window.communicator == key).map(|(window, _)| window))
+        });
+        match window {
+            Ok(Some(window)) => Self::Window(parse::window_handle(window)),
+            _ => Self::Communicator(parse::communicator_handle(key)),
+        }
     }
 
     /// The bits of the handle, for the user's function.
@@ -54,6 +69,7 @@ impl Object {
         match self {
             Self::Communicator(handle) => handle.0,
             Self::File(handle) => handle.0,
+            Self::Window(handle) => handle.0,
         }
     }
 
@@ -62,6 +78,7 @@ impl Object {
         match self {
             Self::Communicator(_) => HandlerKind::Communicator,
             Self::File(_) => HandlerKind::File,
+            Self::Window(_) => HandlerKind::Window,
         }
     }
 
@@ -74,6 +91,9 @@ impl Object {
             Self::Communicator(handle) => instance().with(|state| {
                 action(&mut state.communicators.get_mut(parse::communicator(handle)?)?.handler)
             }),
+            Self::Window(handle) => {
+                instance().with(|state| action(&mut state.windows.get_mut(parse::window(handle)?)?.handler))
+            }
             Self::File(handle) => io::with_handler(handle, action),
         }
     }

@@ -27,6 +27,7 @@ mod joining;
 #[allow(unsafe_code)]
 mod language_bindings;
 mod library;
+mod one_sided;
 mod operations;
 #[allow(unsafe_code)]
 mod parse;

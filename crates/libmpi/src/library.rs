@@ -1,8 +1,8 @@
 //! This process's MPI: its one instance, from `MPI_Init` to `MPI_Finalize`, and the job it belongs to.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread::{self, ThreadId};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
 
 use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
@@ -28,6 +28,8 @@ pub enum Phase {
 }
 
 static LIBRARY: OnceLock<Library> = OnceLock::new();
+/// The helper calls nothing deep, and nothing of the program's.
+const HELPER_STACK_BYTES: usize = 256 << 10;
 static PHASE: AtomicU8 = AtomicU8::new(Phase::Before as u8);
 
 /// What lasts from `MPI_Init` on.
@@ -114,6 +116,38 @@ pub fn initialize(required: i32) -> Result<i32> {
     Ok(thread_level)
 }
 
+/// The thread that makes progress while the program computes.
+static HELPER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Starts the helper if windows need one now, or ends it if they no longer do.
+///
+/// # Errors
+/// When the system has no thread left.
+pub fn keep_helper() -> Result<()> {
+    let wanted = phase() == Phase::Active && instance().wants_helper();
+    let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if wanted == helper.is_some() {
+        return Ok(());
+    }
+    instance().announce_helper(wanted);
+    if wanted {
+        let work = || {
+            process::block_signals();
+            instance().help();
+        };
+        let started =
+            thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
+        *helper = Some(started.map_err(|error| {
+            Error::new(MPI_ERR_OTHER, format!("cannot start the thread that serves windows: {error}"))
+        })?);
+    } else if let Some(ended) = helper.take() {
+        // It calls nothing of the program's, so that it always comes to its end.
+        let _ = ended.join();
+        instance().forget_helper();
+    }
+    Ok(())
+}
+
 /// What this process belongs to; to nothing if it was started alone.
 #[derive(Default)]
 struct Joined {
@@ -175,6 +209,7 @@ pub fn finalize() -> Result<()> {
     instance().drain()?;
     instance().report().iter().for_each(|report| eprint!("{report}"));
     PHASE.store(Phase::After as u8, Ordering::Release);
+    keep_helper()?;
     if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
         job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);

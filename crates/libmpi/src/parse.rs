@@ -340,6 +340,24 @@ pub fn communicator_handle(key: Key) -> MPI_Comm {
     }
 }
 
+/// A window.
+///
+/// # Errors
+/// `MPI_ERR_WIN` for `MPI_WIN_NULL` and handles that are none.
+#[inline]
+pub fn window(handle: MPI_Win) -> Result<Key> {
+    key_of(handle.0).ok_or_else(|| {
+        let what =
+            if handle == MPI_WIN_NULL { "the window is MPI_WIN_NULL" } else { "the handle is no window" };
+        Error::new(MPI_ERR_WIN, what)
+    })
+}
+
+/// The handle of a window.
+pub fn window_handle(key: Key) -> MPI_Win {
+    MPI_Win(handle_of(key))
+}
+
 /// A datatype, committed or not.
 ///
 /// # Errors

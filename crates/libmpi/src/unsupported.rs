@@ -59,11 +59,6 @@ unsupported! {
         MPI_Comm_create_from_group
         MPI_Group_from_session_pset
         MPI_Intercomm_create_from_groups
-        MPI_Win_delete_attr
-        MPI_Win_get_attr
-        MPI_Win_get_name
-        MPI_Win_set_attr
-        MPI_Win_set_name
     }
 
     /// Virtual Topologies for MPI Processes (chapter 8).
@@ -75,9 +70,6 @@ unsupported! {
         MPI_Session_call_errhandler
         MPI_Session_get_errhandler
         MPI_Session_set_errhandler
-        MPI_Win_call_errhandler
-        MPI_Win_get_errhandler
-        MPI_Win_set_errhandler
     }
 
     /// The Info Object (chapter 10).
@@ -106,54 +98,10 @@ unsupported! {
 
     /// One-Sided Communications (chapter 12).
     one_sided {
-        MPI_Accumulate
-        MPI_Accumulate_c
-        MPI_Compare_and_swap
-        MPI_Fetch_and_op
-        MPI_Get
-        MPI_Get_accumulate
-        MPI_Get_accumulate_c
-        MPI_Get_c
-        MPI_Put
-        MPI_Put_c
-        MPI_Raccumulate
-        MPI_Raccumulate_c
-        MPI_Rget
-        MPI_Rget_accumulate
-        MPI_Rget_accumulate_c
-        MPI_Rget_c
-        MPI_Rput
-        MPI_Rput_c
-        MPI_Win_allocate
-        MPI_Win_allocate_c
         MPI_Win_allocate_shared
         MPI_Win_allocate_shared_c
-        MPI_Win_attach
-        MPI_Win_complete
-        MPI_Win_create
-        MPI_Win_create_c
-        MPI_Win_create_dynamic
-        MPI_Win_detach
-        MPI_Win_fence
-        MPI_Win_flush
-        MPI_Win_flush_all
-        MPI_Win_flush_local
-        MPI_Win_flush_local_all
-        MPI_Win_free
-        MPI_Win_get_group
-        MPI_Win_get_info
-        MPI_Win_lock
-        MPI_Win_lock_all
-        MPI_Win_post
-        MPI_Win_set_info
         MPI_Win_shared_query
         MPI_Win_shared_query_c
-        MPI_Win_start
-        MPI_Win_sync
-        MPI_Win_test
-        MPI_Win_unlock
-        MPI_Win_unlock_all
-        MPI_Win_wait
     }
 
     /// Tool Support (chapter 15).

@@ -3,26 +3,31 @@
 //! MPI says at initialization how many threads call it (MPI 5.0, section 11.6): up to `MPI_THREAD_SERIALIZED` the program
 //! promises that calls never overlap, and a [`Gate`] takes it at its word: entering is a load and a store, no atomic
 //! read-modify-write. A program that breaks its promise is stopped where the gate notices it. With
-//! `MPI_THREAD_MULTIPLE` the gate is a mutex.
+//! `MPI_THREAD_MULTIPLE` the gate is a mutex; and so it is as long as a thread of the library itself comes here as well
+//! ([`Gate::share`]).
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A value that one thread at a time may use.
 #[derive(Debug)]
 pub struct Gate<T> {
-    /// Whether threads may meet here.
-    shared: bool,
+    /// Whether the program's threads may meet here.
+    threads: Threads,
+    /// Whether threads may meet here now.
+    shared: AtomicBool,
+    /// How often the program has come here.
+    entries: AtomicU64,
     lock: Mutex<()>,
     busy: AtomicBool,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the value is reached through a guard only. Shared gates give out one guard at a time by their mutex; the others
-// rely on the promise of `Threads::never_meet`.
+// rely on the promise of `Threads::never_meet`. A thread of the library starts after `share` and has ended before it is undone.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use the value, until it is dropped.
@@ -62,8 +67,30 @@ impl<T> Gate<T> {
     /// A gate for these threads.
     #[must_use]
     pub fn new(value: T, threads: Threads) -> Self {
-        let lock = Mutex::new(());
-        Self { shared: threads.meet, lock, busy: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        Self {
+            threads,
+            shared: AtomicBool::new(threads.meet),
+            entries: AtomicU64::new(0),
+            lock: Mutex::new(()),
+            busy: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// From now on, a thread of the library comes here as well; or, with false, no longer: it has ended. Called by the program's
+    /// thread while it holds no guard.
+    ///
+    /// # Panics
+    /// When somebody is inside.
+    pub fn share(&self, shared: bool) {
+        assert!(!self.busy.load(Relaxed), "the gate is changed while a thread is inside");
+        self.shared.store(shared || self.threads.meet, Relaxed);
+    }
+
+    /// How often the program has come here: whoever finds the same number twice knows that it was elsewhere in between, or
+    /// is still inside.
+    pub fn entries(&self) -> u64 {
+        self.entries.load(Relaxed)
     }
 
     /// Waits until nobody else uses the value.
@@ -72,7 +99,19 @@ impl<T> Gate<T> {
     /// When the promise of [`Threads::never_meet`] is seen to be broken.
     #[inline]
     pub fn enter(&self) -> GateGuard<'_, T> {
-        let lock = self.shared.then(|| self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let guard = self.enter_uncounted();
+        self.entries.store(self.entries.load(Relaxed).wrapping_add(1), Relaxed);
+        guard
+    }
+
+    /// The same, for a thread of the library.
+    ///
+    /// # Panics
+    /// As [`Gate::enter`].
+    #[inline]
+    pub fn enter_uncounted(&self) -> GateGuard<'_, T> {
+        let shared = self.shared.load(Relaxed);
+        let lock = shared.then(|| self.lock.lock().unwrap_or_else(PoisonError::into_inner));
         assert!(
             !self.busy.load(Relaxed),
             "two calls of MPI overlap, but MPI was not initialized with MPI_THREAD_MULTIPLE: use MPI_Init_thread"
@@ -120,6 +159,19 @@ mod tests {
             }
         });
         assert_eq!(*gate.enter(), 40_000);
+    }
+
+    #[test]
+    fn a_thread_of_the_library_takes_turns_with_the_program() {
+        // SAFETY: one thread of the program.
+        let gate = Gate::new(0_u64, unsafe { Threads::never_meet() });
+        gate.share(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..10_000).for_each(|_| *gate.enter_uncounted() += 1));
+            (0..10_000).for_each(|_| *gate.enter() += 1);
+        });
+        gate.share(false);
+        assert_eq!((*gate.enter(), gate.entries()), (20_000, 10_001));
     }
 
     #[test]

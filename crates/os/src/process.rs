@@ -134,6 +134,16 @@ pub fn give_way() {
     std::thread::yield_now();
 }
 
+/// Keeps all signals from this thread: they are for those of the program.
+pub fn block_signals() {
+    // SAFETY: the set is initialised before it is used, and belongs to this function; only this thread's mask is changed.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
+}
+
 /// Tells the CPU that this is a short spin.
 #[inline]
 pub fn relax() {

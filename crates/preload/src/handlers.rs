@@ -73,7 +73,9 @@ pub fn closed(file: MPI_File) {
 
 /// Applies the error handler of a file, and returns the error code.
 pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
-    if std::env::var_os("DBG").is_some() { eprintln!("{name}: {error}"); }
+    if std::env::var_os("DBG").is_some() {
+        eprintln!("{name}: {error}");
+    }
     let handler = memory().of(file);
     match handler {
         Handler::Predefined(MPI_ERRORS_RETURN) => {}

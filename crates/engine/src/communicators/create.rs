@@ -102,7 +102,7 @@ impl Instance {
     }
 
     /// Everybody in the local group gets everybody's `own`, in rank order.
-    fn gather_locally(&self, communicator: Key, own: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn gather_locally(&self, communicator: Key, own: &[u8]) -> Result<Vec<u8>> {
         let (place, _) = self.place(communicator)?;
         let block = Block { count: own.len() as i64, layout: BYTES };
         let mut all = OwnedMemory::new(own.len() * place.size as usize);

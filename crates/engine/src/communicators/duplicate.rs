@@ -21,7 +21,7 @@ use crate::{Instance, State};
 /// No tag of the user's is negative, so that these messages meet no others of the creation space.
 const TAG: i32 = -2;
 /// A context that no process makes: their numbers would have to be greater than any process's.
-const NONE: u64 = u64::MAX << 2;
+const NONE: u64 = u64::MAX << 3;
 /// The context, and that of the local group.
 const BYTES: usize = 16;
 

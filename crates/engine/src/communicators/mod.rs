@@ -73,6 +73,8 @@ pub(crate) enum Space {
     Creation = 2,
     /// Where partitioned sends and receives meet.
     Partitioned = 3,
+    /// What the processes of a window say to each other.
+    OneSided = 4,
 }
 
 /// Where a message goes: which process, in which message space, from which rank.
@@ -94,7 +96,7 @@ impl Route {
 
 impl Communicator {
     pub(crate) fn predefined(number: u64, group: Arc<Group>, rank: u32, name: &str) -> Self {
-        Self { name: name.to_owned(), ..Self::new(number << 2, number << 2, group, rank, None) }
+        Self { name: name.to_owned(), ..Self::new(number << 3, number << 3, group, rank, None) }
     }
 
     pub(crate) fn new(
@@ -204,7 +206,7 @@ impl State {
     pub(crate) fn make_context(&mut self) -> u64 {
         let number = self.next_context;
         self.next_context += 1;
-        (u64::from(self.own) + 1) << 34 | u64::from(number) << 2
+        (u64::from(self.own) + 1) << 35 | u64::from(number) << 3
     }
 
     /// Takes a communicator away. Its attributes have been deleted by the caller.

@@ -88,6 +88,14 @@ impl Buffer {
         }
     }
 
+    /// Copies `bytes` bytes of the packed data, from `offset` on, to `to`.
+    pub fn take(&self, offset: u64, to: UserMemory, bytes: usize) {
+        match &self.typed {
+            None => self.memory.offset(offset as i64).copy_to(to, bytes),
+            Some((datatype, count)) => pack_to(datatype, *count, self.memory, offset, to, bytes),
+        }
+    }
+
     /// Puts `bytes` bytes of packed data, which begin at `offset` of the message, where they belong.
     #[inline]
     pub fn fill(&self, offset: u64, from: UserMemory, bytes: usize) {

@@ -65,7 +65,7 @@ impl State {
     pub fn is_complete(&self, key: Key) -> Result<bool> {
         Ok(match &self.requests.get(key)?.work {
             Work::Done(_) => true,
-            Work::Send(_) | Work::Receive(_) | Work::Collective(_) => false,
+            Work::Send(_) | Work::Receive(_) | Work::Collective(_) | Work::Access(_) => false,
             Work::Generalized { complete, .. } => *complete,
             Work::Partitioned(partitioned) => partitioned.is_complete(),
             Work::Flush(owner) => self.buffer_is_flushed(*owner),
@@ -114,6 +114,7 @@ impl State {
             | Work::Flush(_)
             | Work::Duplicate(_)
             | Work::Collective(_)
+            | Work::Access(_)
             | Work::Generalized { .. } => Status::EMPTY,
         }))
     }
@@ -222,9 +223,10 @@ impl State {
         }
         let request = self.requests.get_mut(key)?;
         match &mut request.work {
-            Work::Send(_) | Work::Receive(_) | Work::Generalized { complete: false, .. } => {
-                request.orphan = true;
-            }
+            Work::Send(_)
+            | Work::Receive(_)
+            | Work::Access(_)
+            | Work::Generalized { complete: false, .. } => request.orphan = true,
             Work::Done(_) | Work::Flush(_) | Work::Generalized { .. } => drop(self.requests.remove(key)?),
             Work::Both { receive, send, memory } => {
                 let (receive, send, memory) = (*receive, *send, memory.take());

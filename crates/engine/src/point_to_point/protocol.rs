@@ -20,6 +20,7 @@ use crate::State;
 use crate::communicators::Route;
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::one_sided::Parcel;
 use crate::partitioned::Part;
 use crate::progress::{BYTES_PER_LOOK, PATIENCE_MAX};
 use crate::transports::file::MessageFile;
@@ -64,6 +65,8 @@ pub(crate) enum Outgoing {
     Part(Part),
     /// The rest of an announced message, from `offset` on, for the receiver's request.
     Pieces { request: Key, receiver: u64, offset: u64 },
+    /// Something of a window.
+    OneSided(Box<Parcel>),
 }
 
 fn lost(what: &str) -> Error {
@@ -364,6 +367,7 @@ impl State {
                 self.enqueue(peer, Outgoing::Pieces { request: key_of(first), receiver: second, offset: 0 });
                 self.flush(peer)
             }
+            Kind::OneSided => self.take_one_sided(peer, header, &mut body),
             Kind::Piece if self.is_partitioned(key_of(first)) => {
                 self.take_part(key_of(first), peer, second, &mut body)
             }
@@ -467,6 +471,7 @@ impl State {
             Outgoing::Pieces { request, receiver, offset } => {
                 self.send_pieces(peer, request, receiver, offset)
             }
+            Outgoing::OneSided(parcel) => Ok(self.send_parcel(peer, parcel)?.map(Outgoing::OneSided)),
         }
     }
 
@@ -514,6 +519,12 @@ impl State {
         match &self.requests.get(key)?.work {
             // A generalized request is cancelled by the program.
             Work::Done(_) | Work::Flush(_) | Work::Both { .. } | Work::Generalized { .. } => {}
+            Work::Access(_) => {
+                return Err(Error::new(
+                    MPI_ERR_REQUEST,
+                    "one-sided operations cannot be cancelled (section 12.3)",
+                ));
+            }
             Work::Duplicate(_) | Work::Collective(_) => {
                 let detail = "collective operations cannot be cancelled (section 6.12)";
                 return Err(Error::new(MPI_ERR_REQUEST, detail));
@@ -553,7 +564,7 @@ impl State {
         let is_it = |outgoing: &Outgoing| match outgoing {
             Outgoing::Message { request, .. } => *request == key,
             Outgoing::Control(header) => header.kind == Kind::Announce && header.words[0] == u64::from(key.0),
-            Outgoing::Pieces { .. } | Outgoing::Part(_) => false,
+            Outgoing::Pieces { .. } | Outgoing::Part(_) | Outgoing::OneSided(_) => false,
         };
         let found = queue.iter().position(is_it);
         if let Some(index) = found {

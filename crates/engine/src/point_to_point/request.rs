@@ -11,6 +11,7 @@ use crate::communicators::Pending;
 use crate::error::{Error, Result};
 use crate::external::Generalized;
 use crate::objects::Key;
+use crate::one_sided::Fetch;
 use crate::partitioned::Partitioned;
 
 /// What a completed operation says of the message (`MPI_Status`).
@@ -103,6 +104,8 @@ pub(crate) enum Work {
     Generalized { callbacks: Box<Generalized>, complete: bool },
     /// A partitioned send or receive (chapter 4).
     Partitioned(Box<Partitioned>),
+    /// A one-sided operation; none if it brings nothing back.
+    Access(Option<Box<Fetch>>),
     /// A persistent operation, which starts others.
     Persistent(Box<Persistent>),
 }

@@ -34,10 +34,12 @@ pub enum Kind {
     Cancel = 8,
     /// Answer to `Cancel`: `[sender request, 1 if it was taken back]`.
     Cancelled = 9,
+    /// What processes of a window say to each other: three words, which `one_sided` knows; so does the tag.
+    OneSided = 10,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Eager,
         Self::EagerSynchronous,
         Self::Announce,
@@ -47,6 +49,7 @@ impl Kind {
         Self::Matched,
         Self::Cancel,
         Self::Cancelled,
+        Self::OneSided,
     ];
 
     /// The kind with this number, if there is one.
@@ -62,7 +65,7 @@ impl Kind {
             Self::Eager => 0,
             Self::EagerSynchronous | Self::Fetched | Self::Matched | Self::Cancel => 1,
             Self::Clear | Self::Piece | Self::Cancelled => 2,
-            Self::Announce => 3,
+            Self::Announce | Self::OneSided => 3,
         }
     }
 }
@@ -169,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_survives_the_wire(number in 1_u8..=9, context: u64, source: u32, tag: i32, words: [u64; 3]) {
+        fn a_header_survives_the_wire(number in 1_u8..=10, context: u64, source: u32, tag: i32, words: [u64; 3]) {
             let kind = Kind::from_number(number).unwrap();
             let mut header = Header { kind, context, source, tag, words };
             header.words[kind.words()..].fill(0);
@@ -177,7 +180,7 @@ mod tests {
         }
 
         #[test]
-        fn both_ways_of_writing_agree(number in 1_u8..=9, context: u64, source: u32, tag: i32, words: [u64; 3]) {
+        fn both_ways_of_writing_agree(number in 1_u8..=10, context: u64, source: u32, tag: i32, words: [u64; 3]) {
             let kind = Kind::from_number(number).unwrap();
             let mut header = Header { kind, context, source, tag, words };
             header.words[kind.words()..].fill(0);
@@ -190,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn short_bytes_are_refused(number in 1_u8..=9, bytes in prop::collection::vec(any::<u8>(), 0..16)) {
+        fn short_bytes_are_refused(number in 1_u8..=10, bytes in prop::collection::vec(any::<u8>(), 0..16)) {
             prop_assert_eq!(Header::decode(Kind::from_number(number).unwrap(), &bytes), None);
         }
     }
@@ -198,6 +201,6 @@ mod tests {
     #[test]
     fn unknown_kinds_are_refused() {
         assert_eq!(Kind::from_number(0), None);
-        assert_eq!(Kind::from_number(10), None);
+        assert_eq!(Kind::from_number(11), None);
     }
 }

@@ -1,0 +1,305 @@
+//! Epochs: which access to a window is allowed when (MPI 5.0, sections 12.5 and 12.5.4).
+//!
+//! A process has at most one access epoch and one exposure epoch on a window at a time. Fences, `start` and locks open
+//! access epochs; `post` opens exposure epochs. A fence opens an epoch only if operations follow, so that locks and
+//! `start` may follow a fence after which nothing was done. All errors are `MPI_ERR_RMA_SYNC`. Nothing is sent here.
+
+use std::collections::BTreeMap;
+
+use postrider_abi::MPI_ERR_RMA_SYNC;
+
+use crate::error::{Error, Result};
+
+/// What this process may access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Access {
+    /// Nothing.
+    None,
+    /// Everything since a fence; whether something has been accessed.
+    Fence { used: bool },
+    /// The ranks of a group, since `MPI_Win_start`.
+    Started(Vec<u32>),
+    /// The ranks that are locked, each with whether a lock is held there (not with `MPI_MODE_NOCHECK`).
+    Locked(BTreeMap<u32, bool>),
+    /// Everything since `MPI_Win_lock_all`, with whether locks are held.
+    LockedAll { held: bool },
+}
+
+/// The epochs of one process on one window. Processes are ranks of the window's group.
+#[derive(Debug)]
+pub struct Epoch {
+    access: Access,
+    /// Who may access this process's memory, since `MPI_Win_post`.
+    exposed: Option<Vec<u32>>,
+}
+
+impl Default for Epoch {
+    fn default() -> Self {
+        Self { access: Access::None, exposed: None }
+    }
+}
+
+fn wrong(detail: impl Into<String>) -> Error {
+    Error::new(MPI_ERR_RMA_SYNC, detail)
+}
+
+impl Epoch {
+    /// An operation on `rank`'s memory is to start.
+    ///
+    /// # Errors
+    /// When no epoch allows it.
+    pub fn access(&mut self, rank: u32) -> Result<()> {
+        match &mut self.access {
+            Access::Fence { used } => {
+                *used = true;
+                Ok(())
+            }
+            Access::Started(ranks) if ranks.contains(&rank) => Ok(()),
+            Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
+            Access::LockedAll { .. } => Ok(()),
+            _ => Err(wrong(format!(
+                "no epoch allows this process to access rank {rank}: it needs MPI_Win_fence, MPI_Win_start with that \
+                 rank, MPI_Win_lock or MPI_Win_lock_all before"
+            ))),
+        }
+    }
+
+    /// Something is done that only a lock on `rank` allows: a flush, or an operation with a request.
+    ///
+    /// # Errors
+    /// When `rank` is not locked.
+    pub fn passive(&self, rank: u32) -> Result<()> {
+        match &self.access {
+            Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
+            Access::LockedAll { .. } => Ok(()),
+            _ => Err(wrong(format!("rank {rank} is not locked by this process"))),
+        }
+    }
+
+    /// Something is done that needs any lock (`MPI_Win_flush_all`).
+    ///
+    /// # Errors
+    /// When nothing is locked.
+    pub fn passive_any(&self) -> Result<()> {
+        match &self.access {
+            Access::Locked(_) | Access::LockedAll { .. } => Ok(()),
+            _ => Err(wrong("this process has locked no rank of the window")),
+        }
+    }
+
+    /// A fence ends the epochs before it.
+    ///
+    /// # Errors
+    /// Within epochs of another kind.
+    pub fn begin_fence(&self) -> Result<()> {
+        self.no_access("a fence")?;
+        self.no_exposure("a fence")
+    }
+
+    /// The fence is over; `more` says whether operations may follow (not with `MPI_MODE_NOSUCCEED`).
+    pub fn end_fence(&mut self, more: bool) {
+        self.access = if more { Access::Fence { used: false } } else { Access::None };
+    }
+
+    /// `MPI_Win_start`.
+    ///
+    /// # Errors
+    /// Within another access epoch.
+    pub fn start(&mut self, ranks: Vec<u32>) -> Result<()> {
+        self.no_used_access("MPI_Win_start")?;
+        self.access = Access::Started(ranks);
+        Ok(())
+    }
+
+    /// `MPI_Win_complete`; returns the group.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_start`.
+    pub fn complete(&mut self) -> Result<Vec<u32>> {
+        match std::mem::replace(&mut self.access, Access::None) {
+            Access::Started(ranks) => Ok(ranks),
+            other => {
+                self.access = other;
+                Err(wrong("MPI_Win_complete without MPI_Win_start"))
+            }
+        }
+    }
+
+    /// `MPI_Win_post`.
+    ///
+    /// # Errors
+    /// Within another exposure epoch.
+    pub fn post(&mut self, ranks: Vec<u32>) -> Result<()> {
+        self.no_exposure("MPI_Win_post")?;
+        if self.access == (Access::Fence { used: true }) {
+            return Err(wrong("MPI_Win_post in an epoch that a fence has opened"));
+        }
+        self.exposed = Some(ranks);
+        Ok(())
+    }
+
+    /// Who has to complete before the exposure epoch ends.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_post`.
+    pub fn exposed(&self) -> Result<&[u32]> {
+        self.exposed.as_deref().ok_or_else(|| wrong("no exposure epoch is open: there was no MPI_Win_post"))
+    }
+
+    /// The exposure epoch is over.
+    pub fn end_exposure(&mut self) {
+        self.exposed = None;
+    }
+
+    /// `MPI_Win_lock`; `held` says whether the lock is taken.
+    ///
+    /// # Errors
+    /// When `rank` is locked already, or within an access epoch of another kind.
+    pub fn lock(&mut self, rank: u32, held: bool) -> Result<()> {
+        if let Access::Locked(ranks) = &mut self.access {
+            if ranks.contains_key(&rank) {
+                return Err(wrong(format!("this process has locked rank {rank} already")));
+            }
+            ranks.insert(rank, held);
+            return Ok(());
+        }
+        self.no_used_access("MPI_Win_lock")?;
+        self.access = Access::Locked(BTreeMap::from([(rank, held)]));
+        Ok(())
+    }
+
+    /// `MPI_Win_unlock`; returns whether the lock was taken.
+    ///
+    /// # Errors
+    /// When `rank` is not locked by `MPI_Win_lock`.
+    pub fn unlock(&mut self, rank: u32) -> Result<bool> {
+        let Access::Locked(ranks) = &mut self.access else {
+            return Err(wrong(format!("rank {rank} is not locked by MPI_Win_lock")));
+        };
+        let held =
+            ranks.remove(&rank).ok_or_else(|| wrong(format!("rank {rank} is not locked by this process")))?;
+        if ranks.is_empty() {
+            self.access = Access::None;
+        }
+        Ok(held)
+    }
+
+    /// `MPI_Win_lock_all`; `held` says whether locks are taken.
+    ///
+    /// # Errors
+    /// Within another access epoch.
+    pub fn lock_all(&mut self, held: bool) -> Result<()> {
+        self.no_used_access("MPI_Win_lock_all")?;
+        self.access = Access::LockedAll { held };
+        Ok(())
+    }
+
+    /// `MPI_Win_unlock_all`; returns whether locks were taken.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_lock_all`.
+    pub fn unlock_all(&mut self) -> Result<bool> {
+        let Access::LockedAll { held } = self.access else {
+            return Err(wrong("MPI_Win_unlock_all without MPI_Win_lock_all"));
+        };
+        self.access = Access::None;
+        Ok(held)
+    }
+
+    /// The window is to be freed.
+    ///
+    /// # Errors
+    /// Within an epoch.
+    pub fn end(&self) -> Result<()> {
+        self.no_used_access("MPI_Win_free")?;
+        self.no_exposure("MPI_Win_free")
+    }
+
+    fn no_used_access(&self, call: &str) -> Result<()> {
+        match self.access {
+            Access::Fence { used: true } => Err(wrong(format!(
+                "{call} before the fence that completes the operations since the last one"
+            ))),
+            _ => self.no_access(call),
+        }
+    }
+
+    fn no_access(&self, call: &str) -> Result<()> {
+        match self.access {
+            Access::None | Access::Fence { .. } => Ok(()),
+            Access::Started(_) => Err(wrong(format!("{call} between MPI_Win_start and MPI_Win_complete"))),
+            Access::Locked(_) => {
+                Err(wrong(format!("{call} while this process has locked ranks of the window")))
+            }
+            Access::LockedAll { .. } => {
+                Err(wrong(format!("{call} between MPI_Win_lock_all and MPI_Win_unlock_all")))
+            }
+        }
+    }
+
+    fn no_exposure(&self, call: &str) -> Result<()> {
+        match self.exposed {
+            None => Ok(()),
+            Some(_) => Err(wrong(format!("{call} between MPI_Win_post and MPI_Win_wait"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_opens_an_epoch_only_if_something_is_accessed() {
+        let mut epoch = Epoch::default();
+        assert_eq!(epoch.access(0).unwrap_err().class, MPI_ERR_RMA_SYNC);
+        epoch.begin_fence().unwrap();
+        epoch.end_fence(true);
+        epoch.lock(1, true).unwrap();
+        assert!(epoch.access(0).is_err() && epoch.begin_fence().is_err() && epoch.lock_all(true).is_err());
+        epoch.access(1).unwrap();
+        assert_eq!(epoch.unlock(1), Ok(true));
+        assert!(epoch.access(1).is_err());
+        epoch.end_fence(true);
+        epoch.access(3).unwrap();
+        assert!(
+            epoch.lock(1, true).is_err() && epoch.start(vec![1]).is_err() && epoch.post(vec![1]).is_err()
+        );
+        assert!(epoch.end().is_err());
+        epoch.end_fence(false);
+        assert!(epoch.access(3).is_err());
+        epoch.end().unwrap();
+    }
+
+    #[test]
+    fn locks_are_counted_one_by_one() {
+        let mut epoch = Epoch::default();
+        epoch.lock(1, true).unwrap();
+        epoch.lock(2, false).unwrap();
+        assert!(epoch.lock(1, true).is_err() && epoch.unlock(3).is_err() && epoch.unlock_all().is_err());
+        assert!(epoch.passive(2).is_ok() && epoch.passive(3).is_err() && epoch.passive_any().is_ok());
+        assert_eq!((epoch.unlock(2), epoch.unlock(1)), (Ok(false), Ok(true)));
+        assert!(epoch.passive_any().is_err());
+        epoch.lock_all(true).unwrap();
+        assert!(epoch.unlock(1).is_err() && epoch.lock(1, true).is_err() && epoch.lock_all(true).is_err());
+        epoch.access(7).unwrap();
+        assert_eq!(epoch.unlock_all(), Ok(true));
+    }
+
+    #[test]
+    fn access_and_exposure_may_overlap() {
+        let mut epoch = Epoch::default();
+        epoch.post(vec![1]).unwrap();
+        epoch.start(vec![2]).unwrap();
+        assert!(
+            epoch.post(vec![1]).is_err() && epoch.start(vec![2]).is_err() && epoch.begin_fence().is_err()
+        );
+        assert!(epoch.access(1).is_err() && epoch.access(2).is_ok() && epoch.passive(2).is_err());
+        assert_eq!(epoch.complete(), Ok(vec![2]));
+        assert!(epoch.complete().is_err());
+        assert_eq!(epoch.exposed(), Ok(&[1][..]));
+        epoch.end_exposure();
+        assert!(epoch.exposed().is_err());
+        epoch.end().unwrap();
+    }
+}

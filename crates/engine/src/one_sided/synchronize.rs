@@ -1,0 +1,380 @@
+//! Synchronization: everything that waits (MPI 5.0, section 12.5).
+//!
+//! Packets of a pair of processes arrive in order, so all that a process has asked another for is done when the answer
+//! to a *mark* comes back that was sent after it. Fences, flushes and unlocks send one wherever something is under way that is
+//! not answered by itself, and wait for all of them together. A fence is that and a barrier; `MPI_Win_complete` needs no
+//! answer, since the target waits for its packet behind the operations.
+//!
+//! Assertions (section 12.5.5) are checked and not needed: what they allow to leave out costs little, and a program that asserts what
+//! is not so works all the same. Only `MPI_MODE_NOCHECK` with locks saves the lock, and `MPI_MODE_NOSUCCEED` the next epoch.
+
+use postrider_abi::{
+    MPI_ERR_ASSERT, MPI_ERR_GROUP, MPI_ERR_RMA_SYNC, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT,
+    MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED, MPI_PROC_NULL,
+};
+use postrider_os::sync::full_fence;
+
+use super::lock_queue::LockKind;
+use super::operation::Verb;
+use super::origin::refused;
+use super::window::{Peer, Window};
+use crate::communicators::Group;
+use crate::error::{Error, Result};
+use crate::objects::Key;
+use crate::{Instance, State};
+
+fn check_assertions(given: i32, allowed: i32) -> Result<()> {
+    if given & !allowed != 0 {
+        return Err(Error::new(
+            MPI_ERR_ASSERT,
+            format!("the assertions {given:#x} are not all for this call"),
+        ));
+    }
+    Ok(())
+}
+
+impl Peer {
+    /// Whether this process needs its memory no longer for operations there, and has got all that it wanted.
+    fn is_local_done(&self) -> bool {
+        self.unsent == 0 && self.unanswered == 0
+    }
+
+    /// Whether everything there is done.
+    fn is_done(&self) -> bool {
+        self.is_local_done() && self.marks == 0
+    }
+}
+
+/// Who is waited for.
+#[derive(Clone, Copy)]
+enum Whom<'a> {
+    All,
+    Some(&'a [u32]),
+}
+
+impl Window {
+    fn chosen<'a>(&'a self, whom: Whom<'a>) -> Box<dyn Iterator<Item = u32> + 'a> {
+        match whom {
+            Whom::All => Box::new(0..self.peers.len() as u32),
+            Whom::Some(ranks) => Box::new(ranks.iter().copied()),
+        }
+    }
+
+    fn every(&self, whom: Whom, holds: impl Fn(&Peer) -> bool) -> bool {
+        match whom {
+            Whom::All => self.peers.iter().all(holds),
+            Whom::Some(ranks) => ranks.iter().all(|rank| holds(&self.peers[*rank as usize])),
+        }
+    }
+
+    /// The ranks of a group's processes.
+    fn ranks_of(&self, group: &Group) -> Result<Vec<u32>> {
+        let rank = |process| {
+            let place = self.peers.iter().position(|peer| peer.process == process);
+            let missing = || Error::new(MPI_ERR_GROUP, "a process of the group is not in the window's group");
+            place.map(|place| place as u32).ok_or_else(missing)
+        };
+        group.processes().map(|process| rank(process.0)).collect()
+    }
+}
+
+impl State {
+    /// Asks for confirmation wherever something may be under way that is not answered by itself.
+    fn mark(&mut self, key: Key, whom: Whom) -> Result<()> {
+        let ranks: Vec<u32> = {
+            let window = self.windows.get(key)?;
+            window.chosen(whom).filter(|&rank| window.peers[rank as usize].silent).collect()
+        };
+        ranks.into_iter().try_for_each(|rank| self.mark_with(key, rank, Verb::Mark))
+    }
+
+    fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
+        let peer = self.windows.get_mut(key)?.peer(rank);
+        peer.silent = false;
+        peer.marks += 1;
+        self.say(key, rank, verb, [0; 3])
+    }
+
+    fn tell(&mut self, key: Key, ranks: &[u32], verb: Verb) -> Result<()> {
+        ranks.iter().try_for_each(|&rank| self.say(key, rank, verb, [0; 3]))
+    }
+}
+
+impl Instance {
+    /// Waits until something holds for all of some processes of a window.
+    fn wait_for_peers(&self, key: Key, whom: Whom, holds: impl Fn(&Peer) -> bool) -> Result<()> {
+        self.wait_until(self.lock(), |state| match state.windows.get(key) {
+            Ok(window) => window.every(whom, &holds).then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// Waits until everything is done that this process has asked some processes for, and says what went wrong there.
+    fn wait_for_operations(&self, key: Key, whom: Whom) -> Result<()> {
+        self.wait_for_peers(key, whom, Peer::is_done)?;
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let ranks: Vec<u32> = window.chosen(whom).collect();
+            let mut failed = None;
+            for rank in ranks {
+                failed = failed.or(window.peer(rank).failed.take().map(|class| refused(class, rank)));
+            }
+            failed.map_or(Ok(()), Err)
+        })
+    }
+
+    /// `MPI_Win_fence`.
+    ///
+    /// # Errors
+    /// Within another epoch, or when an operation was refused.
+    pub fn fence(&self, key: Key, assertions: i32) -> Result<()> {
+        let known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+        check_assertions(assertions, known)?;
+        let communicator = self.with(|state| {
+            state.windows.get(key)?.epoch.begin_fence()?;
+            state.mark(key, Whom::All)?;
+            Ok(state.windows.get(key)?.communicator)
+        })?;
+        let done = self.wait_for_operations(key, Whom::All);
+        self.collective(communicator, |calls| calls.barrier())?;
+        self.with(|state| {
+            state.windows.get_mut(key)?.epoch.end_fence(assertions & MPI_MODE_NOSUCCEED == 0);
+            Ok(())
+        })?;
+        done
+    }
+
+    /// `MPI_Win_start`: waits until all of the group have exposed their memory.
+    ///
+    /// # Errors
+    /// Within another access epoch, or when a process is not in the window's group.
+    pub fn start_access(&self, key: Key, group: &Group, assertions: i32) -> Result<()> {
+        check_assertions(assertions, MPI_MODE_NOCHECK)?;
+        let ranks = self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let ranks = window.ranks_of(group)?;
+            window.epoch.start(ranks.clone())?;
+            Ok(ranks)
+        })?;
+        self.wait_for_peers(key, Whom::Some(&ranks), |peer| peer.posts > 0)?;
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            ranks.iter().for_each(|rank| window.peer(*rank).posts -= 1);
+            Ok(())
+        })
+    }
+
+    /// `MPI_Win_complete`.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_start`.
+    pub fn complete_access(&self, key: Key) -> Result<()> {
+        let ranks = self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let ranks = window.epoch.complete()?;
+            ranks.iter().for_each(|rank| window.peer(*rank).silent = false);
+            state.tell(key, &ranks, Verb::Complete)?;
+            Ok(ranks)
+        })?;
+        self.wait_for_peers(key, Whom::Some(&ranks), Peer::is_local_done)
+    }
+
+    /// `MPI_Win_post`.
+    ///
+    /// # Errors
+    /// Within another exposure epoch, or when a process is not in the window's group.
+    pub fn post_exposure(&self, key: Key, group: &Group, assertions: i32) -> Result<()> {
+        check_assertions(assertions, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)?;
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let ranks = window.ranks_of(group)?;
+            window.epoch.post(ranks.clone())?;
+            state.tell(key, &ranks, Verb::Post)
+        })
+    }
+
+    /// `MPI_Win_wait`: waits until all of the group have completed.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_post`.
+    pub fn wait_exposure(&self, key: Key) -> Result<()> {
+        self.wait_until(self.lock(), |state| match state.end_exposure(key) {
+            Ok(over) => over.then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// `MPI_Win_test`: whether all of the group have completed.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_post`.
+    pub fn test_exposure(&self, key: Key) -> Result<bool> {
+        let over = self.look_twice(|state| Ok(state.end_exposure(key)?.then_some(())))?;
+        Ok(over.is_some())
+    }
+
+    /// `MPI_Win_lock`: waits until the lock is granted.
+    ///
+    /// # Errors
+    /// When the epochs do not allow it.
+    pub fn lock_window(&self, key: Key, rank: i32, kind: LockKind, assertions: i32) -> Result<()> {
+        check_assertions(assertions, MPI_MODE_NOCHECK)?;
+        let held = assertions & MPI_MODE_NOCHECK == 0;
+        let rank = self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            window.check_locks()?;
+            if rank == MPI_PROC_NULL {
+                return Ok(None);
+            }
+            let rank = window.rank_of(rank)?;
+            window.epoch.lock(rank, held)?;
+            if held {
+                state.say(key, rank, Verb::Lock, [u64::from(kind == LockKind::Exclusive), 0, 0])?;
+            }
+            Ok(Some(rank))
+        })?;
+        match rank {
+            Some(rank) if held => self.wait_for_locks(key, Whom::Some(&[rank])),
+            _ => Ok(()),
+        }
+    }
+
+    /// `MPI_Win_unlock`: waits until all operations are done.
+    ///
+    /// # Errors
+    /// When the rank is not locked, or an operation was refused.
+    pub fn unlock_window(&self, key: Key, rank: i32) -> Result<()> {
+        if rank == MPI_PROC_NULL {
+            return Ok(());
+        }
+        let rank = self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let rank = window.rank_of(rank)?;
+            let held = window.epoch.unlock(rank)?;
+            state.give_back(key, &[rank], held)?;
+            Ok(rank)
+        })?;
+        self.wait_for_operations(key, Whom::Some(&[rank]))
+    }
+
+    /// `MPI_Win_lock_all`: waits until all locks are granted.
+    ///
+    /// # Errors
+    /// When the epochs do not allow it.
+    pub fn lock_all(&self, key: Key, assertions: i32) -> Result<()> {
+        check_assertions(assertions, MPI_MODE_NOCHECK)?;
+        let held = assertions & MPI_MODE_NOCHECK == 0;
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            window.check_locks()?;
+            window.epoch.lock_all(held)?;
+            let ranks: Vec<u32> = window.chosen(Whom::All).collect();
+            if held { state.tell(key, &ranks, Verb::Lock) } else { Ok(()) }
+        })?;
+        if held { self.wait_for_locks(key, Whom::All) } else { Ok(()) }
+    }
+
+    /// `MPI_Win_unlock_all`: waits until all operations are done.
+    ///
+    /// # Errors
+    /// Without `MPI_Win_lock_all`, or when an operation was refused.
+    pub fn unlock_all(&self, key: Key) -> Result<()> {
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let held = window.epoch.unlock_all()?;
+            let ranks: Vec<u32> = window.chosen(Whom::All).collect();
+            state.give_back(key, &ranks, held)
+        })?;
+        self.wait_for_operations(key, Whom::All)
+    }
+
+    fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
+        self.wait_for_peers(key, whom, |peer| peer.granted)?;
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            let ranks: Vec<u32> = window.chosen(whom).collect();
+            ranks.into_iter().for_each(|rank| window.peer(rank).granted = false);
+            Ok(())
+        })
+    }
+
+    /// `MPI_Win_flush`, or with no rank `MPI_Win_flush_all`: waits until all operations are done.
+    ///
+    /// # Errors
+    /// Without a lock, or when an operation was refused.
+    pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
+        let Some(ranks) = self.flushed(key, rank)? else { return Ok(()) };
+        self.with(|state| state.mark(key, Whom::Some(&ranks)))?;
+        self.wait_for_operations(key, Whom::Some(&ranks))
+    }
+
+    /// `MPI_Win_flush_local` and `MPI_Win_flush_local_all`: waits until the memory of this process is free again.
+    ///
+    /// # Errors
+    /// Without a lock.
+    pub fn flush_window_locally(&self, key: Key, rank: Option<i32>) -> Result<()> {
+        let Some(ranks) = self.flushed(key, rank)? else { return Ok(()) };
+        self.wait_for_peers(key, Whom::Some(&ranks), Peer::is_local_done)
+    }
+
+    /// The ranks that a flush is for; none for `MPI_PROC_NULL`.
+    fn flushed(&self, key: Key, rank: Option<i32>) -> Result<Option<Vec<u32>>> {
+        self.with(|state| {
+            let window = state.windows.get(key)?;
+            match rank {
+                None => {
+                    window.epoch.passive_any()?;
+                    Ok(Some(window.chosen(Whom::All).collect()))
+                }
+                Some(MPI_PROC_NULL) => Ok(None),
+                Some(rank) => {
+                    let rank = window.rank_of(rank)?;
+                    window.epoch.passive(rank)?;
+                    Ok(Some(vec![rank]))
+                }
+            }
+        })
+    }
+
+    /// `MPI_Win_sync`: loads and stores of this process and of others are put in order.
+    ///
+    /// # Errors
+    /// When there is no such window, or progress fails.
+    pub fn sync_window(&self, key: Key) -> Result<()> {
+        self.with(|state| state.windows.get(key).map(drop))?;
+        full_fence();
+        self.make_progress()
+    }
+}
+
+impl Window {
+    fn check_locks(&self) -> Result<()> {
+        if self.has_no_locks() {
+            let detail = "the window was made with the hint no_locks: it has none";
+            return Err(Error::new(MPI_ERR_RMA_SYNC, detail));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Gives locks back, if they are held, and asks for confirmation in any case.
+    fn give_back(&mut self, key: Key, ranks: &[u32], held: bool) -> Result<()> {
+        match held {
+            true => ranks.iter().try_for_each(|&rank| self.mark_with(key, rank, Verb::Unlock)),
+            false => self.mark(key, Whom::Some(ranks)),
+        }
+    }
+
+    /// Ends the exposure epoch if everybody has completed; false if not.
+    fn end_exposure(&mut self, key: Key) -> Result<bool> {
+        let window = self.windows.get_mut(key)?;
+        let ranks = window.epoch.exposed()?.to_vec();
+        if !window.every(Whom::Some(&ranks), |peer| peer.completes > 0) {
+            return Ok(false);
+        }
+        ranks.iter().for_each(|rank| window.peer(*rank).completes -= 1);
+        window.epoch.end_exposure();
+        Ok(true)
+    }
+}

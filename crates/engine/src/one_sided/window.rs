@@ -1,0 +1,349 @@
+//! Windows (MPI 5.0, section 12.2): memory of each process of a group that the others access.
+//!
+//! A window has a private duplicate of its communicator, whose contexts keep its packets and its collective calls apart from
+//! everything else. Sizes and displacement units of all processes are known everywhere, so that an access outside of a
+//! window is refused where it is started. Only of dynamic windows the target alone knows what is attached; it tells the
+//! origin with the answer, or with the next confirmation.
+
+use std::collections::BTreeMap;
+
+use postrider_abi::{
+    MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_ATTACH, MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_RANGE,
+    MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_DYNAMIC, MPI_WIN_FLAVOR_SHARED,
+    MPI_WIN_UNIFIED,
+};
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::epoch::Epoch;
+use super::lock_queue::LockQueue;
+use super::operation::Block;
+use crate::communicators::caching::Attributes;
+use crate::environment::Handler;
+use crate::error::{Error, Result};
+use crate::info::Info;
+use crate::objects::Key;
+
+/// How a window was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    /// Of memory of the program.
+    Create,
+    /// With memory of its own.
+    Allocate,
+    /// Without memory, which is attached later.
+    Dynamic,
+    /// With memory that its processes share.
+    Shared,
+}
+
+impl Flavor {
+    fn number(self) -> i32 {
+        match self {
+            Self::Create => MPI_WIN_FLAVOR_CREATE,
+            Self::Allocate => MPI_WIN_FLAVOR_ALLOCATE,
+            Self::Dynamic => MPI_WIN_FLAVOR_DYNAMIC,
+            Self::Shared => MPI_WIN_FLAVOR_SHARED,
+        }
+    }
+}
+
+/// A predefined attribute of a window (section 12.2.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Where the memory begins.
+    Base,
+    /// Its size.
+    Size,
+    /// The displacement unit.
+    DisplacementUnit,
+    /// How the window was made.
+    Flavor,
+    /// Its memory model.
+    Model,
+}
+
+/// A window, as one of its processes sees it.
+#[derive(Debug)]
+pub struct Window {
+    /// The private communicator.
+    pub communicator: Key,
+    /// The context of the window's packets.
+    pub(crate) context: u64,
+    /// This process's rank.
+    pub rank: u32,
+    /// How it was made.
+    pub flavor: Flavor,
+    /// Where this process's memory begins.
+    pub(crate) base: UserMemory,
+    /// The name (`MPI_Win_set_name`).
+    pub name: String,
+    /// The hints.
+    pub info: Info,
+    /// Attributes, by key.
+    pub attributes: Attributes,
+    /// Where errors go.
+    pub handler: Handler,
+    /// The epochs of this process.
+    pub(crate) epoch: Epoch,
+    /// The locks of this process's memory.
+    pub(crate) locks: LockQueue,
+    /// All processes, this one too, by rank.
+    pub(crate) peers: Vec<Peer>,
+    /// What is attached to a dynamic window: lengths by address.
+    attached: BTreeMap<usize, usize>,
+    /// The predefined attributes' values, which programs read by address.
+    facts: OwnedMemory,
+    /// The memory of an allocated window.
+    pub(crate) memory: Option<OwnedMemory>,
+}
+
+/// A process of a window, and what is under way between it and this one.
+#[derive(Debug, Default)]
+pub(crate) struct Peer {
+    /// Its number.
+    pub process: u32,
+    /// Bytes of its memory.
+    pub size: i64,
+    /// Its displacement unit.
+    pub unit: i64,
+    /// Operations that are answered, and have not been.
+    pub unanswered: u32,
+    /// Operations whose data has not left this process.
+    pub unsent: u32,
+    /// Something was sent since the last mark of which it will not say by itself when it is done.
+    pub silent: bool,
+    /// Marks that were sent, and have not come back.
+    pub marks: u32,
+    /// It has granted this process a lock.
+    pub granted: bool,
+    /// `MPI_Win_post`s of it that no `MPI_Win_start` of this process has answered.
+    pub posts: u32,
+    /// `MPI_Win_complete`s of it that no `MPI_Win_wait` of this process has answered.
+    pub completes: u32,
+    /// What went wrong with this process's operations there.
+    pub failed: Option<i32>,
+    /// What went wrong with its operations here, and has not been told.
+    pub fault: Option<i32>,
+}
+
+/// What a process says of its part of a new window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub size: i64,
+    pub unit: i64,
+}
+
+impl Part {
+    pub const BYTES: usize = 16;
+
+    pub fn encode(self) -> [u8; Self::BYTES] {
+        let mut out = [0; Self::BYTES];
+        out[..8].copy_from_slice(&self.size.to_le_bytes());
+        out[8..].copy_from_slice(&self.unit.to_le_bytes());
+        out
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (size, unit) = bytes.split_first_chunk::<8>()?;
+        let unit = unit.first_chunk::<8>()?;
+        Some(Self { size: i64::from_le_bytes(*size), unit: i64::from_le_bytes(*unit) })
+    }
+}
+
+impl Window {
+    pub(crate) fn new(communicator: Key, flavor: Flavor, base: UserMemory, own: Part) -> Self {
+        let mut facts = OwnedMemory::new(24);
+        let place = UserMemory::of(&mut facts);
+        place.store(own.size);
+        place.offset(8).store(own.unit as i32);
+        place.offset(12).store(flavor.number());
+        place.offset(16).store(MPI_WIN_UNIFIED);
+        Self {
+            communicator,
+            context: 0,
+            rank: 0,
+            flavor,
+            base,
+            name: String::new(),
+            info: Info::default(),
+            attributes: Attributes::default(),
+            handler: Handler::Fatal,
+            epoch: Epoch::default(),
+            locks: LockQueue::default(),
+            peers: Vec::new(),
+            attached: BTreeMap::new(),
+            facts,
+            memory: None,
+        }
+    }
+
+    /// The value of a predefined attribute: the address of the number, or of the memory.
+    pub fn fact(&mut self, fact: Fact) -> usize {
+        let place = UserMemory::of(&mut self.facts);
+        match fact {
+            Fact::Base => self.base.address(),
+            Fact::Size => place.address(),
+            Fact::DisplacementUnit => place.offset(8).address(),
+            Fact::Flavor => place.offset(12).address(),
+            Fact::Model => place.offset(16).address(),
+        }
+    }
+
+    /// Bytes of this process's memory.
+    #[must_use]
+    pub fn size(&self) -> i64 {
+        self.peers.get(self.rank as usize).map_or(0, |peer| peer.size)
+    }
+
+    /// Where this process's memory begins.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.base.address()
+    }
+
+    /// The rank that an argument means.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`.
+    pub fn rank_of(&self, rank: i32) -> Result<u32> {
+        u32::try_from(rank).ok().filter(|&rank| (rank as usize) < self.peers.len()).ok_or_else(|| {
+            let last = self.peers.len() - 1;
+            Error::new(
+                MPI_ERR_RANK,
+                format!("rank {rank} is not in the window's group, which has ranks 0 to {last}"),
+            )
+        })
+    }
+
+    pub(crate) fn peer(&mut self, rank: u32) -> &mut Peer {
+        &mut self.peers[rank as usize]
+    }
+
+    /// Where an access at `displacement` begins, in bytes from the beginning of `rank`'s memory; it touches the bytes of
+    /// `span` around there.
+    ///
+    /// # Errors
+    /// When that is not in the window.
+    pub(crate) fn offset_of(&self, rank: u32, displacement: i64, span: Option<(i64, i64)>) -> Result<i64> {
+        let peer = &self.peers[rank as usize];
+        if self.flavor == Flavor::Dynamic {
+            return Ok(displacement);
+        }
+        if displacement < 0 {
+            return Err(Error::new(
+                MPI_ERR_DISP,
+                format!("the displacement is {displacement}; it must not be negative"),
+            ));
+        }
+        let outside = || {
+            let detail = format!(
+                "an access at displacement {displacement} leaves the window, which has {} bytes at rank {rank}, with a \
+                 displacement unit of {}",
+                peer.size, peer.unit
+            );
+            Error::new(MPI_ERR_RMA_RANGE, detail)
+        };
+        let offset = displacement.checked_mul(peer.unit).ok_or_else(outside)?;
+        if let Some((first, end)) = span {
+            let inside = offset.checked_add(first).is_some_and(|first| first >= 0)
+                && offset.checked_add(end).is_some_and(|end| end <= peer.size);
+            if !inside {
+                return Err(outside());
+            }
+        }
+        Ok(offset)
+    }
+
+    /// Whether all `bytes` bytes at `offset` belong to this process's memory.
+    pub(crate) fn contains(&self, offset: i64, bytes: u64) -> bool {
+        let Ok(start) = u64::try_from(offset) else { return bytes == 0 };
+        let Some(end) = start.checked_add(bytes) else { return false };
+        if self.flavor != Flavor::Dynamic {
+            return end <= self.size() as u64;
+        }
+        let before = self.attached.range(..=start as usize).rfind(|(_, length)| **length > 0);
+        bytes == 0 || before.is_some_and(|(&address, &length)| end <= (address + length) as u64)
+    }
+
+    /// Where a block of this process's memory is, if all `bytes` bytes of it are in the window.
+    pub(crate) fn place(&self, block: &Block, bytes: u64) -> Option<UserMemory> {
+        self.contains(block.offset, bytes).then(|| self.base.offset(block.offset))
+    }
+
+    /// Attaches memory (`MPI_Win_attach`).
+    ///
+    /// # Errors
+    /// When the window is not dynamic, or part of the memory is attached already.
+    pub fn attach(&mut self, address: usize, bytes: usize) -> Result<()> {
+        self.check_dynamic("MPI_Win_attach")?;
+        let end = address.saturating_add(bytes);
+        let before = self.attached.range(..end).rfind(|(_, length)| **length > 0);
+        if bytes > 0 && before.is_some_and(|(&other, &length)| other + length > address) {
+            return Err(Error::new(
+                MPI_ERR_RMA_ATTACH,
+                "part of this memory is attached to the window already",
+            ));
+        }
+        // Memory without bytes may be attached at the address of another; there is nothing to be found in it.
+        self.attached.entry(address).or_insert(bytes);
+        Ok(())
+    }
+
+    /// Detaches memory (`MPI_Win_detach`).
+    ///
+    /// # Errors
+    /// When no attached memory begins there.
+    pub fn detach(&mut self, address: usize) -> Result<()> {
+        self.check_dynamic("MPI_Win_detach")?;
+        match self.attached.remove(&address) {
+            Some(_) => Ok(()),
+            None => Err(Error::new(MPI_ERR_RMA_ATTACH, "no memory that begins at this address is attached")),
+        }
+    }
+
+    fn check_dynamic(&self, call: &str) -> Result<()> {
+        match self.flavor {
+            Flavor::Dynamic => Ok(()),
+            _ => Err(Error::new(
+                MPI_ERR_RMA_FLAVOR,
+                format!("{call} needs a window of MPI_Win_create_dynamic"),
+            )),
+        }
+    }
+}
+
+/// The hints that a window heeds, with what holds without them.
+const HINTS: [(&str, &str); 5] = [
+    ("no_locks", "false"),
+    ("accumulate_ordering", "rar,raw,war,waw"),
+    ("accumulate_ops", "same_op_no_op"),
+    ("same_size", "false"),
+    ("same_disp_unit", "false"),
+];
+/// The hint of windows that have memory of their own.
+const NONCONTIGUOUS: (&str, &str) = ("alloc_shared_noncontig", "false");
+
+impl Window {
+    /// Takes over the hints that windows know.
+    ///
+    /// # Errors
+    /// When a value is too long.
+    pub fn heed(&mut self, given: &Info) -> Result<()> {
+        for (key, value) in self.hints() {
+            let value = given.get(key).or(self.info.get(key)).unwrap_or(value).to_owned();
+            self.info.set(key, &value)?;
+        }
+        Ok(())
+    }
+
+    fn hints(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let shared = matches!(self.flavor, Flavor::Shared | Flavor::Allocate);
+        HINTS.into_iter().chain(shared.then_some(NONCONTIGUOUS))
+    }
+
+    /// Whether locks are never taken.
+    #[must_use]
+    pub fn has_no_locks(&self) -> bool {
+        self.info.get("no_locks") == Some("true")
+    }
+}

@@ -1,0 +1,210 @@
+//! Operations on windows (MPI 5.0, section 12.3).
+
+use core::ffi::c_int;
+use std::sync::Arc;
+
+use postrider_abi::predefined::BasicKind;
+use postrider_abi::*;
+use postrider_engine::State;
+use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
+use postrider_engine::one_sided::{Origin, Target};
+use postrider_engine::operations::{Operation, Operator};
+
+use crate::instance;
+use crate::parse::{self, Memory, Out};
+
+/// Memory of this process: address, count, datatype.
+type Data = (Memory, i64, MPI_Datatype);
+/// Memory of a target: rank, displacement, count, datatype.
+type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
+
+fn origin(state: &State, (memory, count, datatype): Data) -> Result<Origin> {
+    let buffer = parse::buffer(state, memory, count, datatype)?;
+    Ok(Origin { buffer, kind: parse::committed(state, datatype)?.signature().single_kind() })
+}
+
+fn target(state: &State, (rank, displacement, count, datatype): Place) -> Result<Target> {
+    let (count, displacement) = (parse::count(count)?, parse::wide(displacement)?);
+    Ok(Target { rank, displacement, count, datatype: Arc::clone(parse::committed(state, datatype)?) })
+}
+
+/// Starts an operation: on which window, and with or without a request.
+fn start(win: MPI_Win, action: impl FnOnce(&mut State, Key) -> Result<Key>) -> Result<Key> {
+    let window = parse::window(win)?;
+    instance().with(|state| {
+        state.windows.get(window)?;
+        action(state, window)
+    })
+}
+
+fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
+    let key = start(win, |state, window| {
+        let (origin, target) = (origin(state, from)?, target(state, to)?);
+        state.put(window, origin, target, request.is_some())
+    })?;
+    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+}
+
+fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
+    let key = start(win, |state, window| {
+        let (origin, target) = (origin(state, to)?, target(state, from)?);
+        state.get(window, origin.buffer, target, request.is_some())
+    })?;
+    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+}
+
+fn accumulate(
+    win: MPI_Win,
+    from: Data,
+    to: Place,
+    op: MPI_Op,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
+    let key = start(win, |state, window| {
+        let (origin, target) = (origin(state, from)?, target(state, to)?);
+        let operation = parse::operation(state, op)?;
+        state.accumulate(window, origin, target, &operation, request.is_some())
+    })?;
+    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+}
+
+fn get_accumulate(
+    win: MPI_Win,
+    from: Data,
+    result: Data,
+    to: Place,
+    op: MPI_Op,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
+    let key = start(win, |state, window| {
+        let operation = parse::operation(state, op)?;
+        // With MPI_NO_OP nothing of the origin counts, not even whether its arguments are any.
+        let counts = !matches!(operation, Operation::Predefined(Operator::NoOp));
+        let from = counts.then(|| origin(state, from)).transpose()?;
+        let (result, target) = (origin(state, result)?, target(state, to)?);
+        state.get_accumulate(window, from, result, target, &operation, request.is_some())
+    })?;
+    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+}
+
+/// A predefined datatype, of which there is one element.
+fn check_predefined(state: &State, datatype: MPI_Datatype) -> Result<BasicKind> {
+    let kind = parse::committed(state, datatype)?.predefined_kind();
+    let derived = || Error::new(MPI_ERR_TYPE, "this operation takes predefined datatypes only");
+    kind.map(|kind| kind.class()).ok_or_else(derived)
+}
+
+mpi! {
+    /// Section 12.3.1.
+    MPI_Put / MPI_Put_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, win: MPI_Win
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        put(win, from, (target_rank, target_disp, i64::from(target_count), target_datatype), None)
+    }
+
+    /// Section 12.3.5.
+    MPI_Rput / MPI_Rput_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, win: MPI_Win,
+        request: Out<MPI_Request>
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        put(win, from, (target_rank, target_disp, i64::from(target_count), target_datatype), Some(request))
+    }
+
+    /// Section 12.3.2.
+    MPI_Get / MPI_Get_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, win: MPI_Win
+    ) on win {
+        let to = (origin_addr, i64::from(origin_count), origin_datatype);
+        get(win, to, (target_rank, target_disp, i64::from(target_count), target_datatype), None)
+    }
+
+    /// Section 12.3.5.
+    MPI_Rget / MPI_Rget_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, win: MPI_Win,
+        request: Out<MPI_Request>
+    ) on win {
+        let to = (origin_addr, i64::from(origin_count), origin_datatype);
+        get(win, to, (target_rank, target_disp, i64::from(target_count), target_datatype), Some(request))
+    }
+
+    /// Section 12.3.4.
+    MPI_Accumulate / MPI_Accumulate_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, op: MPI_Op, win: MPI_Win
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        accumulate(win, from, (target_rank, target_disp, i64::from(target_count), target_datatype), op, None)
+    }
+
+    /// Section 12.3.5.
+    MPI_Raccumulate / MPI_Raccumulate_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, target_count: Int, target_datatype: MPI_Datatype, op: MPI_Op, win: MPI_Win,
+        request: Out<MPI_Request>
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        accumulate(win, from, (target_rank, target_disp, i64::from(target_count), target_datatype), op, Some(request))
+    }
+
+    /// Section 12.3.4.
+    MPI_Get_accumulate / MPI_Get_accumulate_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, result_addr: Memory,
+        result_count: Int, result_datatype: MPI_Datatype, target_rank: c_int, target_disp: MPI_Aint,
+        target_count: Int, target_datatype: MPI_Datatype, op: MPI_Op, win: MPI_Win
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        let result = (result_addr, i64::from(result_count), result_datatype);
+        get_accumulate(win, from, result, (target_rank, target_disp, i64::from(target_count), target_datatype), op, None)
+    }
+
+    /// Section 12.3.5.
+    MPI_Rget_accumulate / MPI_Rget_accumulate_c (
+        origin_addr: Memory, origin_count: Int, origin_datatype: MPI_Datatype, result_addr: Memory,
+        result_count: Int, result_datatype: MPI_Datatype, target_rank: c_int, target_disp: MPI_Aint,
+        target_count: Int, target_datatype: MPI_Datatype, op: MPI_Op, win: MPI_Win, request: Out<MPI_Request>
+    ) on win {
+        let from = (origin_addr, i64::from(origin_count), origin_datatype);
+        let result = (result_addr, i64::from(result_count), result_datatype);
+        let to = (target_rank, target_disp, i64::from(target_count), target_datatype);
+        get_accumulate(win, from, result, to, op, Some(request))
+    }
+
+    /// Section 12.3.4.
+    MPI_Fetch_and_op (
+        origin_addr: Memory, result_addr: Memory, datatype: MPI_Datatype, target_rank: c_int,
+        target_disp: MPI_Aint, op: MPI_Op, win: MPI_Win
+    ) on win {
+        instance().with(|state| check_predefined(state, datatype))?;
+        let (from, result) = ((origin_addr, 1, datatype), (result_addr, 1, datatype));
+        get_accumulate(win, from, result, (target_rank, target_disp, 1, datatype), op, None)
+    }
+
+    /// Section 12.3.4: integers, truth values and bytes only.
+    MPI_Compare_and_swap (
+        origin_addr: Memory, compare_addr: Memory, result_addr: Memory, datatype: MPI_Datatype,
+        target_rank: c_int, target_disp: MPI_Aint, win: MPI_Win
+    ) on win {
+        let window = parse::window(win)?;
+        instance().with(|state| {
+            state.windows.get(window)?;
+            let class = check_predefined(state, datatype)?;
+            if !matches!(class, BasicKind::Integer { .. } | BasicKind::Logical { .. } | BasicKind::Byte) {
+                let detail = "MPI_Compare_and_swap takes integers, truth values and bytes only";
+                return Err(Error::new(MPI_ERR_TYPE, detail));
+            }
+            for memory in [origin_addr, compare_addr, result_addr] {
+                parse::buffer(state, memory, 1, datatype)?;
+            }
+            let target = target(state, (target_rank, target_disp, 1, datatype))?;
+            let operands = (compare_addr.user(), origin_addr.user());
+            state.compare_and_swap(window, operands, result_addr.user(), target)
+        })
+    }
+}
