@@ -54,6 +54,7 @@ functions! {
     finalize = "PMPI_Finalize", ();
     abort = "PMPI_Abort", (MPI_Comm, c_int);
     file_create_errhandler = "PMPI_File_create_errhandler", (MPI_File_errhandler_function, *mut MPI_Errhandler);
+    errhandler_free = "PMPI_Errhandler_free", (*mut MPI_Errhandler);
     query_thread = "PMPI_Query_thread", (*mut c_int);
     error_class = "PMPI_Error_class", (c_int, *mut c_int);
     comm_rank = "PMPI_Comm_rank", (MPI_Comm, *mut c_int);
@@ -180,6 +181,12 @@ impl Library {
         // SAFETY: a place for the result. The library calls the function for files, and for those of its own only.
         check("MPI_File_create_errhandler", unsafe { create(function, &raw mut made) })?;
         Ok(made)
+    }
+
+    pub fn free_error_handler(&self, mut handle: MPI_Errhandler) -> Result<MPI_Errhandler> {
+        // SAFETY: a handle, and a place for the null handle.
+        check("MPI_Errhandler_free", unsafe { (self.errhandler_free)(&raw mut handle) })?;
+        Ok(handle)
     }
 
     pub fn thread_level(&self) -> Result<c_int> {

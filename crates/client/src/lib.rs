@@ -105,6 +105,14 @@ impl Mpi {
         self.0.new_file_error_handler(function)
     }
 
+    /// Frees an error handler, and returns the null handle (section 9.3.5).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn free_error_handler(self, handle: MPI_Errhandler) -> Result<MPI_Errhandler> {
+        self.0.free_error_handler(handle)
+    }
+
     /// Whether several threads may call MPI at the same time (section 11.6.2).
     ///
     /// # Errors

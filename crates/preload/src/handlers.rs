@@ -73,9 +73,6 @@ pub fn closed(file: MPI_File) {
 
 /// Applies the error handler of a file, and returns the error code.
 pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
-    if std::env::var_os("DBG").is_some() {
-        eprintln!("{name}: {error}");
-    }
     let handler = memory().of(file);
     match handler {
         Handler::Predefined(MPI_ERRORS_RETURN) => {}
@@ -142,6 +139,13 @@ macro_rules! export {
 export! {
     MPI_File_create_errhandler (function: MPI_File_errhandler_function, errhandler: Out<MPI_Errhandler>) on MPI_FILE_NULL, {
         errhandler.set(create(function)?)
+    }
+
+    MPI_Errhandler_free (errhandler: Out<MPI_Errhandler>) on MPI_FILE_NULL, {
+        let handle = errhandler.get()?;
+        // Another kind of error handler may get this handle next. Files have the function itself.
+        memory().functions.remove(&handle);
+        errhandler.set(mpi()?.free_error_handler(handle)?)
     }
 
     MPI_File_set_errhandler (file: MPI_File, errhandler: MPI_Errhandler) on file, {
