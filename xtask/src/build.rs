@@ -5,6 +5,7 @@
 //! build/bin/mpicc, mpicxx, mpic++     links to it: it looks at the name it is called by
 //! build/include/mpi.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
+//! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
@@ -31,6 +32,9 @@ const COMPILER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++"];
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
 
+/// The library that is loaded before another MPI library, in the installation.
+pub const PRELOADED: &str = "lib/libpostrider_io.so";
+
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut cargo = workspace::cargo();
@@ -47,6 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let library = link::link(&target.join("libmpi_abi.a"), &names, &scratch, &installation.join("lib"))?;
     exports::check(&library, &names)?;
     workspace::copy(&workspace::root().join("include/mpi.h"), &installation.join("include/mpi.h"))?;
+    workspace::copy(&target.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
     programs(&target, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     octave(&installation)

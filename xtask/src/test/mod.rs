@@ -6,7 +6,8 @@
 //! function of the library that no test calls.
 //!
 //! With `--engine mpich` the same programs run on another library: that checks the tests. Where it is known to deviate from
-//! the standard, `tests/deviations.txt` says so, and these programs are expected to fail there.
+//! the standard, `tests/deviations.txt` says so, and these programs are expected to fail there. With `--engine mpich-io` it
+//! has our I/O: that checks that it runs on any MPI.
 
 pub mod job;
 mod leftovers;
@@ -81,13 +82,18 @@ pub enum Engine {
     Postrider,
     /// MPICH with the standard ABI: its compiler wrapper is `mpicc_abi`, its launcher `mpiexec.hydra`.
     Mpich,
+    /// The same with the I/O of this project, which is loaded before it: programs of the I/O chapter only.
+    MpichIo,
 }
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
-    programs
-        .retain(|program| arguments.engine == Engine::Postrider || program.chapter != programs::ANOMALIES);
+    programs.retain(|program| match arguments.engine {
+        Engine::Postrider => true,
+        Engine::Mpich => program.chapter != programs::ANOMALIES,
+        Engine::MpichIo => program.chapter == "io",
+    });
     let setup = job::Setup {
         engine: arguments.engine,
         prefix: prefix(arguments),
@@ -140,7 +146,7 @@ fn prefix(arguments: &Arguments) -> Option<PathBuf> {
 fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case> {
     let transports = match arguments.engine {
         Engine::Postrider => arguments.transport.iter().copied().map(Some).collect(),
-        Engine::Mpich => vec![None],
+        Engine::Mpich | Engine::MpichIo => vec![None],
     };
     let mut cases = Vec::new();
     let runs = |build: &&programs::Build| build.binary.exists() && build.chapter != programs::ANOMALIES;
