@@ -237,8 +237,13 @@ fn write_window(disk: &Disk, received: &[Vec<u8>]) -> Result<()> {
     runs.iter().try_for_each(|run| disk.write(&buffer[place(run)], run.offset))
 }
 
+/// The part of a range before the end of the file.
+fn before(range: &Block, end: i64) -> Block {
+    Block { offset: range.offset, bytes: (end - range.offset).clamp(0, range.bytes) }
+}
+
 /// Reads what processes ask for in a window. An answer is the place where the file was found to end, if it was, and the
-/// bytes of the ranges.
+/// bytes of the ranges before that.
 fn read_window(disk: &Disk, asked: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
     let asked: Vec<Vec<Block>> = asked.iter().map(|message| unpack(message).0).collect();
     let runs = runs(asked.iter().flatten(), ALIGNMENT);
@@ -253,7 +258,7 @@ fn read_window(disk: &Disk, asked: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         }
     }
     let answer = |ranges: &Vec<Block>| {
-        let bytes = ranges.iter().flat_map(|range| &buffer[place(range)]).copied();
+        let bytes = ranges.iter().flat_map(|range| &buffer[place(&before(range, end))]).copied();
         if ranges.is_empty() { Vec::new() } else { end.to_le_bytes().into_iter().chain(bytes).collect() }
     };
     Ok(asked.iter().map(answer).collect())
@@ -281,10 +286,10 @@ fn take(pieces: &[Piece], answer: &[u8], bytes: &mut [u8]) -> i64 {
     let Some((end, mut left)) = answer.split_first_chunk::<8>() else { return there };
     let end = i64::from_le_bytes(*end);
     for piece in pieces {
-        let (now, later) = left.split_at(piece.range.bytes as usize);
+        let valid = before(&piece.range, end).bytes;
+        let (now, later) = left.split_at(valid as usize);
         left = later;
-        let valid = (end - piece.range.offset).clamp(0, piece.range.bytes);
-        bytes[piece.at as usize..][..valid as usize].copy_from_slice(&now[..valid as usize]);
+        bytes[piece.at as usize..][..valid as usize].copy_from_slice(now);
         if valid < piece.range.bytes {
             there = there.min(piece.at + valid);
         }
@@ -326,7 +331,7 @@ mod tests {
     #[test]
     fn nothing_is_taken_from_behind_the_end_of_the_file() {
         let pieces = [Piece { range: block(0, 2), at: 2 }, Piece { range: block(4, 2), at: 0 }];
-        let answer: Vec<u8> = 5_i64.to_le_bytes().into_iter().chain([1, 2, 3, 4]).collect();
+        let answer: Vec<u8> = 5_i64.to_le_bytes().into_iter().chain([1, 2, 3]).collect();
         let mut bytes = [0; 4];
         assert_eq!(take(&pieces, &answer, &mut bytes), 1);
         assert_eq!(bytes, [3, 0, 1, 2]);

@@ -85,7 +85,9 @@ impl Case {
                 }
                 command.args(["-n", &ranks.to_string()]);
                 if setup.engine == Engine::MpichIo {
-                    command.args(["-env", "LD_PRELOAD"]).arg(workspace::installation().join(build::PRELOADED));
+                    command
+                        .args(["-env", "LD_PRELOAD"])
+                        .arg(workspace::installation().join(build::PRELOADED));
                 }
                 if let Some(transport) = self.transport {
                     command.args(["--transport", transport.name()]);
