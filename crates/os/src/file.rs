@@ -209,12 +209,13 @@ pub fn write_some(
     done: usize,
 ) -> io::Result<usize> {
     let from = done.saturating_sub(head.len());
-    // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the call.
-    let rest =
-        unsafe { std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, bytes - from) };
-    let slices =
-        [IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(if bytes == 0 { &[] } else { rest })];
-    file.write_vectored(&slices)
+    let rest: &[u8] = match bytes - from {
+        // Without bytes the address may be null.
+        0 => &[],
+        // SAFETY: `body` names `bytes` readable bytes, by its promise, for the duration of the call.
+        rest => unsafe { std::slice::from_raw_parts(body.offset(from as i64).address() as *const u8, rest) },
+    };
+    file.write_vectored(&[IoSlice::new(&head[done.min(head.len())..]), IoSlice::new(rest)])
 }
 
 fn write_all(file: &mut File, head: &[u8], body: UserMemory, bytes: usize) -> io::Result<()> {
