@@ -98,10 +98,6 @@ unsupported! {
 
     /// One-Sided Communications (chapter 12).
     one_sided {
-        MPI_Win_allocate_shared
-        MPI_Win_allocate_shared_c
-        MPI_Win_shared_query
-        MPI_Win_shared_query_c
     }
 
     /// Tool Support (chapter 15).

@@ -15,6 +15,7 @@ pub mod launch;
 pub mod link;
 pub mod long_double;
 pub mod memory;
+pub mod mutex;
 pub mod packet;
 pub mod parcel;
 pub mod process;

@@ -18,7 +18,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 pub struct Segment {
     base: usize,
     bytes: usize,
-    file: File,
+    file: Option<File>,
 }
 
 impl Segment {
@@ -60,13 +60,24 @@ impl Segment {
         if base == libc::MAP_FAILED {
             return Err(Error::last(format!("cannot map {bytes} bytes of shared memory")));
         }
-        Ok(Self { base: base as usize, bytes, file })
+        Ok(Self { base: base as usize, bytes, file: Some(file) })
     }
 
     /// The descriptor's number, for those who open it by `/proc`.
+    ///
+    /// # Panics
+    /// After [`Segment::close`].
     #[must_use]
     pub fn descriptor(&self) -> u32 {
-        self.file.as_raw_fd() as u32
+        match &self.file {
+            Some(file) => file.as_raw_fd() as u32,
+            None => panic!("the segment's descriptor has been closed"),
+        }
+    }
+
+    /// Closes the descriptor: everybody has mapped the segment, which stays as it is.
+    pub fn close(&mut self) {
+        self.file = None;
     }
 
     /// Size in bytes.

@@ -13,11 +13,12 @@ use super::engines::Engine;
 use crate::workspace;
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
-const MPI_PROGRAMS: [(&str, &[&str]); 7] = [
+const MPI_PROGRAMS: [(&str, &[&str]); 8] = [
     ("hello", &[]),
     ("latency", &["measure", "record"]),
     ("bandwidth", &["measure", "record"]),
     ("collective", &["measure", "record"]),
+    ("one_sided", &["measure", "record"]),
     ("memory", &["measure", "record"]),
     ("broadcast", &["measure", "record"]),
     ("aggregation", &["measure", "record"]),

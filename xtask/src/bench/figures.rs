@@ -25,6 +25,12 @@ pub enum Figure {
     Allreduce,
     /// MPI_Alltoall.
     Alltoall,
+    /// MPI_Put and MPI_Win_flush, on allocated memory of another rank.
+    Put,
+    /// MPI_Get and MPI_Win_flush.
+    Get,
+    /// MPI_Fetch_and_op and MPI_Win_flush.
+    FetchAndOp,
     /// Start to end of a program that does nothing.
     Startup,
     /// Memory of a rank.
@@ -189,6 +195,9 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
             tasks
         }
         Figure::Alltoall => collective(figure, scale, "alltoall"),
+        Figure::Put => pair("one_sided", &one_sided_sizes(scale), "put"),
+        Figure::Get => pair("one_sided", &one_sided_sizes(scale), "get"),
+        Figure::FetchAndOp => pair("one_sided", &[], "fetch-and-op"),
         Figure::Startup => startup(scale),
         Figure::Memory => {
             let task = |&ranks: &u32| Task::new(figure, Program::Mpi("memory"), ranks, Vec::new());
@@ -199,6 +208,11 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
         }
         Figure::Octave => octave(scale),
     }
+}
+
+fn one_sided_sizes(scale: &Scale) -> Vec<u64> {
+    let few = [8, KIB, 64 * KIB, MIB];
+    few.into_iter().step_by(if scale.quick { 2 } else { 1 }).collect()
 }
 
 fn latency(scale: &Scale) -> Vec<Task> {

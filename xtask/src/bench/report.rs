@@ -22,6 +22,7 @@ those of the slowest.
 - *bandwidth* and *bidirectional* have a window of up to 64 messages and at most 16 MiB, or one message, under way. MB is 10^6
   bytes.
 - *bcast* moves its root on by one rank with every call, so that calls do not overlap.
+- *put*, *get* and *fetch-and-op* are one operation on allocated memory of the other rank, with its flush.
 - *ratio* is Postrider's time divided by that of the better of MPICH and Open MPI, for times and rates alike: below 1,
   Postrider is faster.
 - *floors* have no MPI: a word through a shared ring with spinning and a futex (ring), pairs that sleep on a futex at once

@@ -1,14 +1,24 @@
 //! How windows are made and freed (MPI 5.0, section 12.2). Both are collective.
+//!
+//! A window is in the table before its processes exchange their parts, so that nobody can send to one that is not there yet.
+//! What may fail at one process alone is agreed on: then it fails at all of them.
 
-use postrider_abi::{MPI_ERR_COMM, MPI_ERR_DISP, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_SIZE};
+use postrider_abi::{
+    MPI_ERR_COMM, MPI_ERR_DISP, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED, MPI_ERR_SIZE,
+};
 use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::shared_memory::Segment;
 
+use super::shared::{Plan, Shared};
 use super::window::{Flavor, Part, Peer, Window};
-use crate::communicators::Space;
+use crate::communicators::{Process, Space};
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::objects::Key;
 use crate::{Instance, State};
+
+/// Memories that are apart begin with a page.
+const PAGE: u64 = 4096;
 
 /// The arguments of a function that makes a window.
 #[derive(Clone, Debug)]
@@ -52,18 +62,18 @@ impl NewWindow {
         Ok(())
     }
 
-    /// The memory that the window is to have of its own, and where it begins.
-    fn memory(&self) -> Result<(Option<OwnedMemory>, UserMemory)> {
-        if matches!(self.flavor, Flavor::Create | Flavor::Dynamic) {
-            return Ok((None, self.base));
-        }
-        let bytes = usize::try_from(self.size).ok().and_then(|bytes| bytes.checked_add(self.alignment));
-        let Some(mut memory) = bytes.and_then(OwnedMemory::try_new) else {
-            return Err(Error::new(MPI_ERR_NO_MEM, format!("there is no memory of {} bytes", self.size)));
-        };
+    fn part(&self) -> Part {
+        let apart = self.flavor != Flavor::Shared || self.info.get("alloc_shared_noncontig") == Some("true");
+        Part { size: self.size, unit: self.unit, alignment: self.alignment as u64, apart }
+    }
+
+    /// Memory for this process alone, and where it begins.
+    fn memory(&self) -> Option<(OwnedMemory, UserMemory)> {
+        let bytes = usize::try_from(self.size).ok()?.checked_add(self.alignment)?;
+        let mut memory = OwnedMemory::try_new(bytes)?;
         let start = UserMemory::of(&mut memory);
         let gap = start.address().next_multiple_of(self.alignment) - start.address();
-        Ok((Some(memory), start.offset(gap as i64)))
+        Some((memory, start.offset(gap as i64)))
     }
 }
 
@@ -73,58 +83,158 @@ impl Instance {
     /// # Errors
     /// When an argument is wrong, or there is no memory.
     pub fn create_window(&self, new: &NewWindow) -> Result<Key> {
-        let ((memory, base), (made, request)) = self.with(|state| {
+        let (made, request) = self.with(|state| {
             new.check(state)?;
-            Ok((new.memory()?, state.start_duplicate(new.communicator)?))
+            state.start_duplicate(new.communicator)
         })?;
         self.wait(request)?.completion.into_result()?;
-        let own = Part { size: new.size, unit: new.unit };
-        let mut window = Window::new(made, new.flavor, base, own);
-        window.memory = memory;
+        let mut window = Window::new(made, new.flavor, new.base, new.part());
         window.heed(&new.info)?;
-        let key = self.with(|state| state.insert_window(window, own))?;
-        // As soon as the last process has said its part, the first ones may send: the window is in the table by now.
-        let parts = self.gather_locally(made, &own.encode())?;
-        self.with(|state| {
-            let parts = parts.chunks_exact(Part::BYTES).map(Part::decode);
-            for (peer, part) in state.windows.get_mut(key)?.peers.iter_mut().zip(parts) {
-                let part =
-                    part.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a part of a window is cut short"))?;
-                (peer.size, peer.unit) = (part.size, part.unit);
+        let key = self.with(|state| state.insert_window(window, new.part()))?;
+        match self.fill_window(key, made, new) {
+            Ok(()) => Ok(key),
+            Err(error) => {
+                self.with(|state| state.remove_window(key))?;
+                Err(error)
             }
-            Ok(key)
+        }
+    }
+
+    /// Tells the others of this process's part, and gives the window memory.
+    fn fill_window(&self, key: Key, communicator: Key, new: &NewWindow) -> Result<()> {
+        let Part { size, unit, alignment, apart } = new.part();
+        let words = [size as u64, unit as u64, alignment, u64::from(apart)];
+        let parts = self.swap_parts(communicator, words)?;
+        let near = self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            for (peer, words) in window.peers.iter_mut().zip(&parts) {
+                (peer.size, peer.unit) = (words[0] as i64, words[1] as i64);
+            }
+            let placement = &self.facts.placement;
+            let here = placement.host_of(self.facts.rank);
+            Ok(window.peers.iter().all(|peer| placement.host_of(peer.process) == here))
+        })?;
+        if matches!(new.flavor, Flavor::Create | Flavor::Dynamic) {
+            return Ok(());
+        }
+        let wanted = near && (parts.len() > 1 || new.flavor == Flavor::Shared);
+        if wanted && self.share_memory(key, communicator, &parts)? {
+            return Ok(());
+        }
+        if new.flavor == Flavor::Shared {
+            let why = if near { "there is none to share" } else { "they are on several hosts" };
+            return Err(Error::new(
+                MPI_ERR_RMA_SHARED,
+                format!("the processes of the window cannot share memory: {why}"),
+            ));
+        }
+        let memory = new.memory();
+        let found = memory.is_some();
+        if let Some((memory, base)) = memory {
+            self.with(|state| {
+                let window = state.windows.get_mut(key)?;
+                (window.memory, window.base) = (Some(memory), base);
+                Ok(())
+            })?;
+        }
+        if self.swap_parts(communicator, [u64::from(found); 4])?.iter().all(|words| words[0] != 0) {
+            return Ok(());
+        }
+        Err(Error::new(MPI_ERR_NO_MEM, "there is not enough memory for the window"))
+    }
+
+    /// Makes a segment for all memories of a window, which is what true means; nothing has happened otherwise.
+    fn share_memory(&self, key: Key, communicator: Key, parts: &[[u64; 4]]) -> Result<bool> {
+        let apart = parts.iter().all(|words| words[3] != 0);
+        let least = if apart { PAGE } else { 64 };
+        let alignment = parts.iter().fold(least, |alignment, words| alignment.max(words[2]));
+        let Some(plan) = Plan::new(parts.iter().map(|words| words[0]), apart, alignment as usize) else {
+            return Ok(false);
+        };
+        let leads = self.with(|state| Ok(state.windows.get(key)?.rank == 0))?;
+        let made = leads.then(|| Segment::create(plan.bytes).ok()).flatten();
+        let name = made
+            .as_ref()
+            .map_or([0; 4], |segment| [1, u64::from(std::process::id()), u64::from(segment.descriptor()), 0]);
+        let [there, pid, descriptor, _] = self.swap_parts(communicator, name)?[0];
+        let segment = match made {
+            None if there != 0 => Segment::open(pid as u32, descriptor as u32).ok(),
+            made => made,
+        };
+        let shared = segment.and_then(|segment| Shared::new(segment, plan, self.waiter.clone()));
+        let found = shared.is_some();
+        self.with(|state| {
+            let window = state.windows.get_mut(key)?;
+            window.base = shared.as_ref().map_or(window.base, |shared| shared.base(window.rank));
+            window.shared = shared;
+            Ok(())
+        })?;
+        let all = self.swap_parts(communicator, [u64::from(found); 4])?.iter().all(|words| words[0] != 0);
+        self.with(|state| {
+            let shared = &mut state.windows.get_mut(key)?.shared;
+            *shared = shared.take().filter(|_| all);
+            shared.iter_mut().for_each(Shared::close);
+            Ok(all)
         })
+    }
+
+    /// Everybody gets everybody's words, by rank.
+    fn swap_parts(&self, communicator: Key, own: [u64; 4]) -> Result<Vec<[u64; 4]>> {
+        let mut bytes = [0; 32];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(own) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let all = self.gather_locally(communicator, &bytes)?;
+        let words = |bytes: &[u8]| {
+            let mut words = [0; 4];
+            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+                *word = u64::from_le_bytes(*bytes);
+            }
+            words
+        };
+        let words: Vec<_> = all.chunks_exact(bytes.len()).map(words).collect();
+        if words.is_empty() {
+            return Err(Error::new(MPI_ERR_INTERN, "a window has no processes"));
+        }
+        Ok(words)
     }
 
     /// Frees a window, whose attributes have been deleted by the caller.
     ///
     /// # Errors
-    /// Within an epoch, or when communication fails.
+    /// When communication fails.
     pub fn free_window(&self, key: Key) -> Result<()> {
-        let communicator = self.with(|state| {
-            let window = state.windows.get(key)?;
-            window.epoch.end()?;
-            Ok(window.communicator)
-        })?;
+        let communicator = self.with(|state| Ok(state.windows.get(key)?.communicator))?;
         self.collective(communicator, |calls| calls.barrier())?;
-        self.with(|state| {
-            let window = state.windows.remove(key)?;
-            state.window_contexts.remove(&window.context);
-            state.free_communicator(window.communicator)
-        })
+        self.with(|state| state.remove_window(key))
     }
 }
 
 impl State {
+    /// Whether a window may be freed.
+    ///
+    /// # Errors
+    /// Within an epoch.
+    pub fn check_free_window(&self, key: Key) -> Result<()> {
+        self.windows.get(key)?.epoch.end()
+    }
+
+    /// The window knows its own part: the first packets may come before this process has looked at the others'.
     fn insert_window(&mut self, mut window: Window, own: Part) -> Result<Key> {
         let found = self.communicators.get(window.communicator)?;
         (window.context, window.rank) = (found.context_of(Space::OneSided, true), found.rank);
-        let peer = |process: crate::communicators::Process| Peer { process: process.0, ..Peer::default() };
+        let peer = |process: Process| Peer { process: process.0, ..Peer::default() };
         window.peers = found.group.processes().map(peer).collect();
         let (context, rank) = (window.context, window.rank);
         (window.peer(rank).size, window.peer(rank).unit) = (own.size, own.unit);
         let key = self.windows.insert(window);
         self.window_contexts.insert(context, key);
         Ok(key)
+    }
+
+    fn remove_window(&mut self, key: Key) -> Result<()> {
+        let window = self.windows.remove(key)?;
+        self.window_contexts.remove(&window.context);
+        self.free_communicator(window.communicator)
     }
 }

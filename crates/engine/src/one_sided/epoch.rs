@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use postrider_abi::MPI_ERR_RMA_SYNC;
 
+use super::lock_queue::LockKind;
 use crate::error::{Error, Result};
 
 /// What this process may access.
@@ -19,8 +20,8 @@ enum Access {
     Fence { used: bool },
     /// The ranks of a group, since `MPI_Win_start`.
     Started(Vec<u32>),
-    /// The ranks that are locked, each with whether a lock is held there (not with `MPI_MODE_NOCHECK`).
-    Locked(BTreeMap<u32, bool>),
+    /// The ranks that are locked, each with the lock that is held there (none with `MPI_MODE_NOCHECK`).
+    Locked(BTreeMap<u32, Option<LockKind>>),
     /// Everything since `MPI_Win_lock_all`, with whether locks are held.
     LockedAll { held: bool },
 }
@@ -151,11 +152,11 @@ impl Epoch {
         self.exposed = None;
     }
 
-    /// `MPI_Win_lock`; `held` says whether the lock is taken.
+    /// `MPI_Win_lock`; `held` is the lock that is taken, if any.
     ///
     /// # Errors
     /// When `rank` is locked already, or within an access epoch of another kind.
-    pub fn lock(&mut self, rank: u32, held: bool) -> Result<()> {
+    pub fn lock(&mut self, rank: u32, held: Option<LockKind>) -> Result<()> {
         if let Access::Locked(ranks) = &mut self.access {
             if ranks.contains_key(&rank) {
                 return Err(wrong(format!("this process has locked rank {rank} already")));
@@ -168,11 +169,11 @@ impl Epoch {
         Ok(())
     }
 
-    /// `MPI_Win_unlock`; returns whether the lock was taken.
+    /// `MPI_Win_unlock`; returns the lock that was taken, if any.
     ///
     /// # Errors
     /// When `rank` is not locked by `MPI_Win_lock`.
-    pub fn unlock(&mut self, rank: u32) -> Result<bool> {
+    pub fn unlock(&mut self, rank: u32) -> Result<Option<LockKind>> {
         let Access::Locked(ranks) = &mut self.access else {
             return Err(wrong(format!("rank {rank} is not locked by MPI_Win_lock")));
         };
@@ -249,21 +250,23 @@ impl Epoch {
 mod tests {
     use super::*;
 
+    const HELD: Option<LockKind> = Some(LockKind::Exclusive);
+
     #[test]
     fn a_fence_opens_an_epoch_only_if_something_is_accessed() {
         let mut epoch = Epoch::default();
         assert_eq!(epoch.access(0).unwrap_err().class, MPI_ERR_RMA_SYNC);
         epoch.begin_fence().unwrap();
         epoch.end_fence(true);
-        epoch.lock(1, true).unwrap();
+        epoch.lock(1, HELD).unwrap();
         assert!(epoch.access(0).is_err() && epoch.begin_fence().is_err() && epoch.lock_all(true).is_err());
         epoch.access(1).unwrap();
-        assert_eq!(epoch.unlock(1), Ok(true));
+        assert_eq!(epoch.unlock(1), Ok(HELD));
         assert!(epoch.access(1).is_err());
         epoch.end_fence(true);
         epoch.access(3).unwrap();
         assert!(
-            epoch.lock(1, true).is_err() && epoch.start(vec![1]).is_err() && epoch.post(vec![1]).is_err()
+            epoch.lock(1, HELD).is_err() && epoch.start(vec![1]).is_err() && epoch.post(vec![1]).is_err()
         );
         assert!(epoch.end().is_err());
         epoch.end_fence(false);
@@ -274,14 +277,14 @@ mod tests {
     #[test]
     fn locks_are_counted_one_by_one() {
         let mut epoch = Epoch::default();
-        epoch.lock(1, true).unwrap();
-        epoch.lock(2, false).unwrap();
-        assert!(epoch.lock(1, true).is_err() && epoch.unlock(3).is_err() && epoch.unlock_all().is_err());
+        epoch.lock(1, HELD).unwrap();
+        epoch.lock(2, None).unwrap();
+        assert!(epoch.lock(1, HELD).is_err() && epoch.unlock(3).is_err() && epoch.unlock_all().is_err());
         assert!(epoch.passive(2).is_ok() && epoch.passive(3).is_err() && epoch.passive_any().is_ok());
-        assert_eq!((epoch.unlock(2), epoch.unlock(1)), (Ok(false), Ok(true)));
+        assert_eq!((epoch.unlock(2), epoch.unlock(1)), (Ok(None), Ok(HELD)));
         assert!(epoch.passive_any().is_err());
         epoch.lock_all(true).unwrap();
-        assert!(epoch.unlock(1).is_err() && epoch.lock(1, true).is_err() && epoch.lock_all(true).is_err());
+        assert!(epoch.unlock(1).is_err() && epoch.lock(1, HELD).is_err() && epoch.lock_all(true).is_err());
         epoch.access(7).unwrap();
         assert_eq!(epoch.unlock_all(), Ok(true));
     }

@@ -25,7 +25,7 @@ impl Instance {
     #[must_use]
     pub fn wants_helper(&self) -> bool {
         let state = self.lock();
-        state.windows.iter().any(|(_, window)| window.peers.len() > 1 && !window.has_no_locks())
+        state.windows.iter().any(|(_, window)| window.needs_helper())
     }
 
     /// Says, before it starts, that a helper comes, and that it is to end, or, once that has ended, that there is none.

@@ -42,7 +42,7 @@ pub enum Verb {
     Marked,
     /// A lock is wanted: `[1 if exclusive]`.
     Lock,
-    /// It is granted.
+    /// A lock is granted: `[whose memory]`.
     Granted,
     /// It is given back; also a mark.
     Unlock,

@@ -1,31 +1,21 @@
-//! The side that starts operations (MPI 5.0, section 12.3).
-//!
-//! An operation becomes a [`Transfer`], which is cut into packets as the transport takes them; what finds no room waits in the
-//! target's outgoing queue, and the user's data is read when it leaves. Memory without gaps needs no list of blocks, and its data goes
-//! into the packet straight from where it is. An operation that brings something back is a request, [`Fetch`]; of those
-//! without a handle the request is freed from the beginning.
+//! The side that starts operations (MPI 5.0, section 12.3): the arguments are checked here, and become a
+//! [`Transfer`], or are done at once where the target's memory is mapped.
 
 use std::sync::Arc;
 
-use postrider_abi::{
-    MPI_ERR_INTERN, MPI_ERR_OP, MPI_ERR_RMA_RANGE, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL,
-};
+use postrider_abi::{MPI_ERR_OP, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::operation::{Access, BLOCK_BYTES, BLOCKS_MAX, Block, Blocks, Combination, Verb};
-use super::target::Reply;
+use super::operation::{Combination, Verb};
+use super::transfer::{Fetch, Transfer};
 use crate::State;
-use crate::datatypes::{Datatype, Kind, pack_size, segments};
+use crate::datatypes::{Datatype, Kind, pack_size};
 use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::operations::{Operation, Operator};
+use crate::point_to_point::Buffer;
 use crate::point_to_point::request::Work;
-use crate::point_to_point::{Buffer, Completion, Outgoing, Status};
 use crate::transports::wire::{Header, Kind as PacketKind};
-use crate::transports::{Body, Limits};
-
-/// The longest part of an operation where the transport sets no limit.
-const PART_BYTES_MAX: u64 = 1 << 20;
 
 /// The origin's side of an operation.
 #[derive(Clone, Debug)]
@@ -49,52 +39,6 @@ pub struct Target {
     pub datatype: Arc<Datatype>,
 }
 
-/// What waits for room on the way to a process.
-#[derive(Debug)]
-pub(crate) enum Parcel {
-    /// The rest of an operation of this process.
-    Transfer(Transfer),
-    /// The rest of an answer.
-    Reply(Reply),
-    /// A packet with these bytes.
-    Packet(Header, OwnedMemory),
-}
-
-/// An operation that fetches something.
-#[derive(Debug)]
-pub(crate) struct Fetch {
-    window: Key,
-    rank: u32,
-    result: Buffer,
-    left: u64,
-}
-
-/// An operation as far as it has not left.
-#[derive(Debug)]
-pub(crate) struct Transfer {
-    window: Key,
-    /// The target.
-    rank: u32,
-    header: Header,
-    verb: Verb,
-    combination: Option<Combination>,
-    /// What is sent.
-    data: Buffer,
-    /// Keeps `data` alive when it is not the user's.
-    _kept: Option<OwnedMemory>,
-    datatype: Arc<Datatype>,
-    count: i64,
-    /// Where the target's elements begin in its window.
-    offset: i64,
-    /// Bytes of the packed stream, and those that have left.
-    total: u64,
-    done: u64,
-    /// How long the last part was: a good guess for the next.
-    part: u64,
-    /// What completes when all has left, or when all has been answered.
-    request: Option<Key>,
-}
-
 impl Target {
     fn bytes(&self) -> u64 {
         pack_size(&self.datatype, self.count)
@@ -109,78 +53,6 @@ impl Target {
         let (low, length) = (self.datatype.true_lb(), self.datatype.true_extent());
         Some((low.saturating_add(last.min(0)), low.saturating_add(length).saturating_add(last.max(0))))
     }
-}
-
-impl Transfer {
-    fn access(&self, position: u64, blocks: Blocks) -> Access {
-        let (verb, combination) = (self.verb, self.combination);
-        Access { verb, request: self.request.map_or(0, |key| key.0), combination, position, blocks }
-    }
-
-    /// The next part, at most `limit` bytes long, and how much of the stream it is.
-    fn next_part(&mut self, limit: u64) -> (Access, u64) {
-        let unit = self.combination.map_or(1, |combination| combination.kind.size() as u64);
-        let left = self.total - self.done;
-        if self.verb == Verb::CompareAndSwap || self.is_run() {
-            let offset = self.offset + self.datatype.true_lb() + self.done as i64;
-            // What is only read needs no cutting here: the answer comes in parts.
-            let part = if self.verb == Verb::Get { left } else { left.min((limit / unit * unit).max(unit)) };
-            let block = Block { offset, length: part / unit };
-            let access = self.access(self.done, Blocks::One(block));
-            if access.data_bytes() > 0 || self.done == 0 {
-                return (access, part);
-            }
-            return (self.access(self.done, Blocks::Many(vec![block])), part);
-        }
-        let mut part = (left.min(self.part).min(limit) / unit * unit).max(unit);
-        loop {
-            let blocks = self.blocks(part, unit);
-            let room = limit.saturating_sub(BLOCK_BYTES as u64 * blocks.len() as u64);
-            if part <= unit || part <= room && blocks.len() <= BLOCKS_MAX {
-                self.part = part.saturating_mul(2).min(limit);
-                return (self.access(self.done, Blocks::Many(blocks)), part);
-            }
-            part = (part / 2 / unit * unit).max(unit);
-        }
-    }
-
-    /// Whether all elements of the target lie in one run, so that a part of them is one block.
-    fn is_run(&self) -> bool {
-        let gaps = self.combination.is_some_and(|combination| has_gaps(combination.kind));
-        self.datatype.is_dense_for(self.count) && (!gaps || self.count <= 1)
-    }
-
-    /// The blocks of the next `part` bytes of the stream. Elements with gaps inside are named by where they begin.
-    fn blocks(&self, part: u64, unit: u64) -> Vec<Block> {
-        let mut found: Vec<Block> = Vec::new();
-        let gaps = self.combination.map(|combination| combination.kind).filter(|kind| has_gaps(*kind));
-        let Some(kind) = gaps else {
-            segments(&self.datatype, self.count, self.done, part as usize, &mut |offset, bytes| {
-                found.push(Block { offset: self.offset + offset, length: bytes as u64 / unit });
-            });
-            return found;
-        };
-        for element in 0..part / unit {
-            let mut first = None;
-            let at = self.done + element * unit;
-            segments(&self.datatype, self.count, at, unit as usize, &mut |offset, _| {
-                first.get_or_insert(offset);
-            });
-            let offset = self.offset + first.unwrap_or(0);
-            match found.last_mut() {
-                Some(last) if last.offset + last.length as i64 * kind.row().extent as i64 == offset => {
-                    last.length += 1
-                }
-                _ => found.push(Block { offset, length: 1 }),
-            }
-        }
-        found
-    }
-}
-
-/// Whether elements of a kind have bytes that are no data.
-pub(super) fn has_gaps(kind: Kind) -> bool {
-    kind.size() != kind.row().extent
 }
 
 /// How `operation` combines elements of the target's type, which the origin's must be like.
@@ -286,7 +158,14 @@ impl State {
         if total == 0 {
             return Ok(Self::SENT);
         }
-        let communicator = self.windows.get(window)?.communicator;
+        let found = self.windows.get(window)?;
+        if found.shared.is_some() {
+            let nothing = Buffer::dense(self.nowhere, 0);
+            let mut transfer =
+                Transfer { total, ..self.transfer(window, (verb, combination), data, to, None)? };
+            return found.do_directly(&mut transfer, &nothing).map(|()| Self::SENT);
+        }
+        let communicator = found.communicator;
         let request = with_request.then(|| self.insert_request(communicator, Work::Access(None)));
         let mut transfer = self.transfer(window, (verb, combination), data, to, request)?;
         transfer.total = total;
@@ -373,12 +252,17 @@ impl State {
         if left == 0 {
             return Ok(Self::SENT);
         }
-        let communicator = self.windows.get(window)?.communicator;
+        let found = self.windows.get(window)?;
+        if found.shared.is_some() {
+            let mut transfer = self.transfer(window, what, data, to, None)?;
+            return found.do_directly(&mut transfer, &result).map(|()| Self::SENT);
+        }
+        let communicator = found.communicator;
         let fetch = Fetch { window, rank: to.1.rank, result, left };
         let request = self.insert_request(communicator, Work::Access(Some(Box::new(fetch))));
         self.requests.get_mut(request)?.orphan = !with_request;
         let mut transfer = self.transfer(window, what, data, to, Some(request))?;
-        transfer._kept = kept;
+        transfer.kept = kept;
         self.windows.get_mut(window)?.peer(transfer.rank).unanswered += 1;
         self.start_transfer(transfer)?;
         Ok(request)
@@ -404,7 +288,7 @@ impl State {
         let (total, rank, offset) = (target.bytes(), begun.rank, begun.offset);
         let Target { count, datatype, .. } = target;
         let (done, part) = (0, u64::MAX);
-        let _kept = None;
+        let kept = None;
         Ok(Transfer {
             window,
             rank,
@@ -412,7 +296,7 @@ impl State {
             verb,
             combination,
             data,
-            _kept,
+            kept,
             datatype,
             count,
             offset,
@@ -422,157 +306,4 @@ impl State {
             request,
         })
     }
-
-    fn start_transfer(&mut self, mut transfer: Transfer) -> Result<()> {
-        let peer = self.windows.get_mut(transfer.window)?.peer(transfer.rank);
-        peer.unsent += 1;
-        let process = peer.process;
-        if process == self.own || self.outgoing[process as usize].is_empty() {
-            if self.send_transfer(process, &mut transfer)? {
-                return self.end_transfer(&transfer);
-            }
-        }
-        self.enqueue(process, Outgoing::OneSided(Box::new(Parcel::Transfer(transfer))));
-        Ok(())
-    }
-
-    fn end_transfer(&mut self, transfer: &Transfer) -> Result<()> {
-        self.windows.get_mut(transfer.window)?.peer(transfer.rank).unsent -= 1;
-        self.completions = self.completions.wrapping_add(1);
-        if let (false, Some(request)) = (transfer.verb.is_answered(), transfer.request) {
-            self.finish(request, Completion::good(Status::EMPTY));
-        }
-        Ok(())
-    }
-
-    /// The longest body of a one-sided packet to `peer`.
-    pub(super) fn part_bytes_max(&self, peer: u32) -> u64 {
-        let Limits { eager_bytes_max, .. } = self.transport.limits(peer);
-        eager_bytes_max.min(PART_BYTES_MAX)
-    }
-
-    /// Sends parts as long as there is room; true when all has left.
-    fn send_transfer(&mut self, process: u32, transfer: &mut Transfer) -> Result<bool> {
-        let limit = self.part_bytes_max(process);
-        while transfer.done < transfer.total {
-            let (access, part) = transfer.next_part(limit);
-            let header = Header { words: access.words(), ..transfer.header };
-            let data_bytes = access.data_bytes() as usize;
-            let bytes = access.block_bytes() + data_bytes;
-            let straight = access.block_bytes() == 0;
-            let sent = match transfer.data.run() {
-                Some(memory) if straight => {
-                    self.send_one_sided(process, &header, memory.offset(transfer.done as i64), bytes)?
-                }
-                _ => {
-                    let mut packed = OwnedMemory::new(bytes);
-                    let place = UserMemory::of(&mut packed);
-                    let data = access.write_blocks(place);
-                    transfer.data.take(transfer.done, data, data_bytes);
-                    self.send_one_sided(process, &header, place, bytes)?
-                }
-            };
-            if !sent {
-                return Ok(false);
-            }
-            transfer.done += part;
-        }
-        Ok(true)
-    }
-
-    /// Sends a packet, or does what it says if it is for this process; false when there is no room.
-    pub(super) fn send_one_sided(
-        &mut self,
-        process: u32,
-        header: &Header,
-        body: UserMemory,
-        bytes: usize,
-    ) -> Result<bool> {
-        if process == self.own {
-            self.take_one_sided(process, header, &mut Body::Memory(body, bytes))?;
-            return Ok(true);
-        }
-        self.transport.send(process, header, body, bytes)
-    }
-
-    /// Sends a packet without a body that is no operation, or queues it.
-    pub(super) fn say(&mut self, window: Key, rank: u32, verb: Verb, words: [u64; 3]) -> Result<()> {
-        let found = self.windows.get(window)?;
-        let process = found.peers[rank as usize].process;
-        let (context, source) = (found.context, found.rank);
-        let header = Header { kind: PacketKind::OneSided, context, source, tag: verb as i32, words };
-        if process == self.own {
-            return self.take_one_sided(process, &header, &mut Body::Memory(self.nowhere, 0));
-        }
-        self.send_control(process, header)
-    }
-
-    /// Sends one of the one-sided things that waited; gives it back when there was no room for all of it.
-    pub(crate) fn send_parcel(
-        &mut self,
-        process: u32,
-        mut parcel: Box<Parcel>,
-    ) -> Result<Option<Box<Parcel>>> {
-        let sent = match &mut *parcel {
-            Parcel::Transfer(transfer) => {
-                let sent = self.send_transfer(process, transfer)?;
-                if sent {
-                    self.end_transfer(transfer)?;
-                }
-                sent
-            }
-            Parcel::Reply(reply) => self.send_reply(process, reply)?,
-            Parcel::Packet(header, body) => {
-                let bytes = body.len();
-                self.transport.send(process, header, UserMemory::of(body), bytes)?
-            }
-        };
-        Ok((!sent).then_some(parcel))
-    }
-
-    /// Data has come that an operation of this process wants.
-    pub(super) fn take_answer(&mut self, words: [u64; 3], body: UserMemory, bytes: usize) -> Result<()> {
-        let [request, position, class] = words;
-        let lost = || Error::new(MPI_ERR_INTERN, "an answer names an operation that is not there");
-        let key = Key(request as u32);
-        let Ok(Work::Access(Some(fetch))) = self.requests.get_mut(key).map(|request| &mut request.work)
-        else {
-            return Err(lost());
-        };
-        let (window, rank) = (fetch.window, fetch.rank);
-        let taken = if class == 0 { bytes as u64 } else { u64::from_le(body.load()) };
-        fetch.left = fetch.left.checked_sub(taken).ok_or_else(lost)?;
-        let over = fetch.left == 0;
-        if class == 0 {
-            position.checked_add(taken).filter(|&end| end <= fetch.result.bytes()).ok_or_else(lost)?;
-            fetch.result.fill(position, body, bytes);
-        }
-        let peer = self.windows.get_mut(window)?.peer(rank);
-        if class != 0 {
-            peer.failed = Some(class as i32);
-        }
-        if over {
-            peer.unanswered -= 1;
-            self.end_fetch(key, window, rank)?;
-        }
-        Ok(())
-    }
-
-    fn end_fetch(&mut self, key: Key, window: Key, rank: u32) -> Result<()> {
-        let orphan = self.requests.get(key)?.orphan;
-        let failed = &mut self.windows.get_mut(window)?.peer(rank).failed;
-        // Whoever has no request learns of it at the next synchronization.
-        let class = if orphan { None } else { failed.take() };
-        self.finish(
-            key,
-            Completion { status: Status::EMPTY, error: class.map(|class| refused(class, rank)) },
-        );
-        Ok(())
-    }
-}
-
-/// The error for an operation that the target has refused.
-pub(super) fn refused(class: i32, rank: u32) -> Error {
-    let what = if class == MPI_ERR_RMA_RANGE { ": its memory is not in the window there" } else { "" };
-    Error::new(class, format!("rank {rank} has refused an operation{what}"))
 }

@@ -16,7 +16,7 @@ use postrider_os::sync::full_fence;
 
 use super::lock_queue::LockKind;
 use super::operation::Verb;
-use super::origin::refused;
+use super::transfer::refused;
 use super::window::{Peer, Window};
 use crate::communicators::Group;
 use crate::error::{Error, Result};
@@ -219,7 +219,7 @@ impl Instance {
     /// When the epochs do not allow it.
     pub fn lock_window(&self, key: Key, rank: i32, kind: LockKind, assertions: i32) -> Result<()> {
         check_assertions(assertions, MPI_MODE_NOCHECK)?;
-        let held = assertions & MPI_MODE_NOCHECK == 0;
+        let held = (assertions & MPI_MODE_NOCHECK == 0).then_some(kind);
         let rank = self.with(|state| {
             let window = state.windows.get_mut(key)?;
             window.check_locks()?;
@@ -228,15 +228,10 @@ impl Instance {
             }
             let rank = window.rank_of(rank)?;
             window.epoch.lock(rank, held)?;
-            if held {
-                state.say(key, rank, Verb::Lock, [u64::from(kind == LockKind::Exclusive), 0, 0])?;
-            }
-            Ok(Some(rank))
+            held.map_or(Ok(()), |kind| state.take_lock(key, rank, kind))?;
+            Ok(held.map(|_| rank))
         })?;
-        match rank {
-            Some(rank) if held => self.wait_for_locks(key, Whom::Some(&[rank])),
-            _ => Ok(()),
-        }
+        rank.map_or(Ok(()), |rank| self.wait_for_locks(key, Whom::Some(&[rank])))
     }
 
     /// `MPI_Win_unlock`: waits until all operations are done.
@@ -269,7 +264,8 @@ impl Instance {
             window.check_locks()?;
             window.epoch.lock_all(held)?;
             let ranks: Vec<u32> = window.chosen(Whom::All).collect();
-            if held { state.tell(key, &ranks, Verb::Lock) } else { Ok(()) }
+            let wanted = if held { &ranks[..] } else { &[] };
+            wanted.iter().try_for_each(|&rank| state.take_lock(key, rank, LockKind::Shared))
         })?;
         if held { self.wait_for_locks(key, Whom::All) } else { Ok(()) }
     }
@@ -283,7 +279,7 @@ impl Instance {
             let window = state.windows.get_mut(key)?;
             let held = window.epoch.unlock_all()?;
             let ranks: Vec<u32> = window.chosen(Whom::All).collect();
-            state.give_back(key, &ranks, held)
+            state.give_back(key, &ranks, held.then_some(LockKind::Shared))
         })?;
         self.wait_for_operations(key, Whom::All)
     }
@@ -304,6 +300,7 @@ impl Instance {
     /// Without a lock, or when an operation was refused.
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
         let Some(ranks) = self.flushed(key, rank)? else { return Ok(()) };
+        full_fence();
         self.with(|state| state.mark(key, Whom::Some(&ranks)))?;
         self.wait_for_operations(key, Whom::Some(&ranks))
     }
@@ -358,12 +355,31 @@ impl Window {
 }
 
 impl State {
+    /// Takes a lock on `rank`'s memory, or waits in line for it: a packet says when it is granted.
+    fn take_lock(&mut self, key: Key, rank: u32, kind: LockKind) -> Result<()> {
+        let window = self.windows.get_mut(key)?;
+        let Some(shared) = &window.shared else {
+            return self.say(key, rank, Verb::Lock, [u64::from(kind == LockKind::Exclusive), 0, 0]);
+        };
+        let at_once = shared.request(rank, window.rank, kind)?;
+        let peer = window.peer(rank);
+        peer.granted = peer.granted || at_once;
+        Ok(())
+    }
+
     /// Gives locks back, if they are held, and asks for confirmation in any case.
-    fn give_back(&mut self, key: Key, ranks: &[u32], held: bool) -> Result<()> {
-        match held {
-            true => ranks.iter().try_for_each(|&rank| self.mark_with(key, rank, Verb::Unlock)),
-            false => self.mark(key, Whom::Some(ranks)),
+    fn give_back(&mut self, key: Key, ranks: &[u32], held: Option<LockKind>) -> Result<()> {
+        let Some(kind) = held else { return self.mark(key, Whom::Some(ranks)) };
+        for &rank in ranks {
+            match &self.windows.get(key)?.shared {
+                None => self.mark_with(key, rank, Verb::Unlock)?,
+                Some(shared) => {
+                    let granted = shared.release(rank, kind)?;
+                    self.grant(key, rank, &granted)?;
+                }
+            }
         }
+        Ok(())
     }
 
     /// Ends the exposure epoch if everybody has completed; false if not.

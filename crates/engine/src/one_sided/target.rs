@@ -9,7 +9,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::lock_queue::LockKind;
 use super::operation::{Access, Block, Combination, Verb};
-use super::origin::{Parcel, has_gaps};
+use super::transfer::{Parcel, has_gaps};
 use crate::State;
 use crate::datatypes::{Datatype, pack_to, unpack_from};
 use crate::error::{Error, Result};
@@ -112,23 +112,32 @@ impl State {
             }
             Verb::Lock => {
                 let kind = if first == 0 { LockKind::Shared } else { LockKind::Exclusive };
-                if self.windows.get_mut(key)?.locks.request(source, kind) {
-                    self.say(key, source, Verb::Granted, [0; 3])?;
+                let window = self.windows.get_mut(key)?;
+                let own = window.rank;
+                if window.locks.request(source, kind) {
+                    self.grant(key, own, &[source])?;
                 }
             }
-            Verb::Granted => self.windows.get_mut(key)?.peer(source).granted = true,
+            Verb::Granted => {
+                let peer = self.windows.get_mut(key)?.peers.get_mut(first as usize);
+                peer.ok_or_else(|| lost("grants a lock on memory that is not there"))?.granted = true;
+            }
             Verb::Unlock => {
-                let granted = self.windows.get_mut(key)?.locks.release(source);
+                let window = self.windows.get_mut(key)?;
+                let (own, granted) = (window.rank, window.locks.release(source));
                 let granted = granted.ok_or_else(|| lost("gives back a lock that is not held"))?;
                 self.confirm(key, source)?;
-                for rank in granted {
-                    self.say(key, rank, Verb::Granted, [0; 3])?;
-                }
+                self.grant(key, own, &granted)?;
             }
             Verb::Post => self.windows.get_mut(key)?.peer(source).posts += 1,
             Verb::Complete => self.windows.get_mut(key)?.peer(source).completes += 1,
         }
         Ok(())
+    }
+
+    /// Tells processes that they have the lock of `rank`'s memory now.
+    pub(super) fn grant(&mut self, key: Key, rank: u32, to: &[u32]) -> Result<()> {
+        to.iter().try_for_each(|&to| self.say(key, to, Verb::Granted, [u64::from(rank), 0, 0]))
     }
 
     fn confirm(&mut self, key: Key, source: u32) -> Result<()> {
@@ -144,41 +153,18 @@ impl State {
         let Some(places) = places else {
             return self.refuse(key, source, access);
         };
-        let found = places.iter().copied().zip(access.blocks.as_slice().iter().map(|block| block.length));
-        match (access.verb, access.combination) {
-            (Verb::Get, _) => {
-                let places: Vec<_> = found.map(|(place, length)| (place, length as usize)).collect();
-                self.reply(key, source, access, Content::Window(places))
-            }
-            (Verb::CompareAndSwap, Some(Combination { kind, .. })) => {
-                let (bytes, place) = (kind.size(), places[0]);
-                let mut old = OwnedMemory::new(bytes);
-                place.copy_to(UserMemory::of(&mut old), bytes);
-                let mut compare = vec![0; bytes];
-                data.read(&mut compare);
-                if old.as_slice() == compare {
-                    data.offset(bytes as i64).copy_to(place, bytes);
-                }
-                self.reply(key, source, access, Content::Copy(old))
-            }
-            (Verb::FetchAndOperate, Some(combination)) => {
-                let mut old = OwnedMemory::new(access.bytes() as usize);
-                let mut to = UserMemory::of(&mut old);
-                for (place, length) in found.clone() {
-                    to = read_elements(combination, place, length, to);
-                }
-                combine_all(combination, found, data)?;
-                self.reply(key, source, access, Content::Copy(old))
-            }
-            (_, Some(combination)) => combine_all(combination, found, data),
-            (_, None) => {
-                let mut data = data;
-                for (place, length) in found {
-                    data.copy_to(place, length as usize);
-                    data = data.offset(length as i64);
-                }
-                Ok(())
-            }
+        if access.verb == Verb::Get {
+            let lengths = access.blocks.as_slice().iter().map(|block| block.length as usize);
+            return self.reply(
+                key,
+                source,
+                access,
+                Content::Window(places.into_iter().zip(lengths).collect()),
+            );
+        }
+        match perform(access, &places, data)? {
+            Some(old) => self.reply(key, source, access, Content::Copy(old)),
+            None => Ok(()),
         }
     }
 
@@ -245,8 +231,48 @@ fn whole(body: &mut Body) -> Result<Option<OwnedMemory>> {
     Ok(Some(copy))
 }
 
+/// Does what an access asks for, but a get, to its blocks' places; returns what was there before if that is wanted.
+pub(super) fn perform(
+    access: &Access,
+    places: &[UserMemory],
+    data: UserMemory,
+) -> Result<Option<OwnedMemory>> {
+    let found = places.iter().copied().zip(access.blocks.as_slice().iter().map(|block| block.length));
+    match (access.verb, access.combination) {
+        (Verb::CompareAndSwap, Some(Combination { kind, .. })) => {
+            let (bytes, place) = (kind.size(), places[0]);
+            let mut old = OwnedMemory::new(bytes);
+            place.copy_to(UserMemory::of(&mut old), bytes);
+            let mut compare = vec![0; bytes];
+            data.read(&mut compare);
+            if old.as_slice() == compare {
+                data.offset(bytes as i64).copy_to(place, bytes);
+            }
+            Ok(Some(old))
+        }
+        (Verb::FetchAndOperate, Some(combination)) => {
+            let mut old = OwnedMemory::new(access.bytes() as usize);
+            let mut to = UserMemory::of(&mut old);
+            for (place, length) in found.clone() {
+                to = read_elements(combination, place, length, to);
+            }
+            combine_all(combination, found, data)?;
+            Ok(Some(old))
+        }
+        (_, Some(combination)) => combine_all(combination, found, data).map(|()| None),
+        (_, None) => {
+            let mut data = data;
+            for (place, length) in found {
+                data.copy_to(place, length as usize);
+                data = data.offset(length as i64);
+            }
+            Ok(None)
+        }
+    }
+}
+
 /// From the first byte of a block to its last.
-fn span(combination: Option<Combination>, length: u64) -> u64 {
+pub(super) fn span(combination: Option<Combination>, length: u64) -> u64 {
     let Some(Combination { kind, .. }) = combination else { return length };
     let between = length.saturating_sub(1).saturating_mul(kind.row().extent as u64);
     if length == 0 { 0 } else { between.saturating_add(Datatype::of_kind(kind).true_extent() as u64) }

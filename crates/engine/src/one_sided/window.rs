@@ -17,6 +17,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use super::epoch::Epoch;
 use super::lock_queue::LockQueue;
 use super::operation::Block;
+use super::shared::Shared;
 use crate::communicators::caching::Attributes;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
@@ -93,8 +94,10 @@ pub struct Window {
     attached: BTreeMap<usize, usize>,
     /// The predefined attributes' values, which programs read by address.
     facts: OwnedMemory,
-    /// The memory of an allocated window.
+    /// The memory of an allocated window, if it is this process's alone.
     pub(crate) memory: Option<OwnedMemory>,
+    /// The memory of an allocated window that all its processes map.
+    pub(crate) shared: Option<Shared>,
 }
 
 /// A process of a window, and what is under way between it and this one.
@@ -129,25 +132,14 @@ pub(crate) struct Peer {
 /// What a process says of its part of a new window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
+    /// Bytes of memory.
     pub size: i64,
+    /// The displacement unit.
     pub unit: i64,
-}
-
-impl Part {
-    pub const BYTES: usize = 16;
-
-    pub fn encode(self) -> [u8; Self::BYTES] {
-        let mut out = [0; Self::BYTES];
-        out[..8].copy_from_slice(&self.size.to_le_bytes());
-        out[8..].copy_from_slice(&self.unit.to_le_bytes());
-        out
-    }
-
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (size, unit) = bytes.split_first_chunk::<8>()?;
-        let unit = unit.first_chunk::<8>()?;
-        Some(Self { size: i64::from_le_bytes(*size), unit: i64::from_le_bytes(*unit) })
-    }
+    /// How the window's own memory is to be aligned.
+    pub alignment: u64,
+    /// Whether shared memory need not be in one piece.
+    pub apart: bool,
 }
 
 impl Window {
@@ -174,6 +166,7 @@ impl Window {
             attached: BTreeMap::new(),
             facts,
             memory: None,
+            shared: None,
         }
     }
 
@@ -254,12 +247,12 @@ impl Window {
         Ok(offset)
     }
 
-    /// Whether all `bytes` bytes at `offset` belong to this process's memory.
-    pub(crate) fn contains(&self, offset: i64, bytes: u64) -> bool {
+    /// Whether all `bytes` bytes at `offset` belong to `rank`'s memory; of a dynamic window, this process's.
+    fn contains(&self, rank: u32, offset: i64, bytes: u64) -> bool {
         let Ok(start) = u64::try_from(offset) else { return bytes == 0 };
         let Some(end) = start.checked_add(bytes) else { return false };
         if self.flavor != Flavor::Dynamic {
-            return end <= self.size() as u64;
+            return end <= self.peers[rank as usize].size as u64;
         }
         let before = self.attached.range(..=start as usize).rfind(|(_, length)| **length > 0);
         bytes == 0 || before.is_some_and(|(&address, &length)| end <= (address + length) as u64)
@@ -267,7 +260,35 @@ impl Window {
 
     /// Where a block of this process's memory is, if all `bytes` bytes of it are in the window.
     pub(crate) fn place(&self, block: &Block, bytes: u64) -> Option<UserMemory> {
-        self.contains(block.offset, bytes).then(|| self.base.offset(block.offset))
+        self.contains(self.rank, block.offset, bytes).then(|| self.base.offset(block.offset))
+    }
+
+    /// The same in the memory of `rank`, which this process has mapped.
+    pub(crate) fn place_at(&self, rank: u32, block: &Block, bytes: u64) -> Option<UserMemory> {
+        let base = self.shared.as_ref()?.base(rank);
+        self.contains(rank, block.offset, bytes).then(|| base.offset(block.offset))
+    }
+
+    /// What this process can reach of `rank`'s memory: bytes, displacement unit and address. None stands for the first process that
+    /// has some (`MPI_PROC_NULL`).
+    ///
+    /// # Errors
+    /// When the window is dynamic.
+    pub fn reachable(&self, rank: Option<u32>) -> Result<(i64, i64, usize)> {
+        if self.flavor == Flavor::Dynamic {
+            let detail = "the memory of a dynamic window cannot be shared; use MPI_Win_allocate_shared";
+            return Err(Error::new(MPI_ERR_RMA_FLAVOR, detail));
+        }
+        let address = |rank: u32| match &self.shared {
+            Some(shared) => Some(shared.base(rank)),
+            None => (rank == self.rank).then_some(self.base),
+        };
+        let is_some = |rank: &u32| self.peers[*rank as usize].size > 0 && address(*rank).is_some();
+        let Some(rank) = rank.or_else(|| (0..self.peers.len() as u32).find(is_some)) else {
+            return Ok((0, 1, 0));
+        };
+        let peer = &self.peers[rank as usize];
+        Ok(address(rank).map_or((0, peer.unit, 0), |place| (peer.size, peer.unit, place.address())))
     }
 
     /// Attaches memory (`MPI_Win_attach`).
@@ -339,6 +360,11 @@ impl Window {
     fn hints(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         let shared = matches!(self.flavor, Flavor::Shared | Flavor::Allocate);
         HINTS.into_iter().chain(shared.then_some(NONCONTIGUOUS))
+    }
+
+    /// Whether another process may need this one while the program computes.
+    pub(crate) fn needs_helper(&self) -> bool {
+        self.peers.len() > 1 && self.shared.is_none() && !self.has_no_locks()
     }
 
     /// Whether locks are never taken.

@@ -7,6 +7,7 @@
 mod collectives;
 mod completion;
 mod kills;
+mod one_sided;
 mod order;
 mod post;
 mod protocols;

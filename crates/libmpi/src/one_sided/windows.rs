@@ -49,6 +49,28 @@ mpi! {
         return_base(win, baseptr)
     }
 
+    /// Section 12.2.3.
+    MPI_Win_allocate_shared / MPI_Win_allocate_shared_c (
+        size: MPI_Aint, disp_unit: Displacement, info: MPI_Info, comm: MPI_Comm, baseptr: Out<usize>, win: Out<MPI_Win>
+    ) on comm {
+        create(Flavor::Shared, (Memory(0), parse::wide(size)?, i64::from(disp_unit)), (info, comm), win)?;
+        return_base(win, baseptr)
+    }
+
+    /// Section 12.2.3: of memory that this process cannot reach, the size is 0.
+    MPI_Win_shared_query / MPI_Win_shared_query_c (
+        win: MPI_Win, rank: c_int, size: Out<MPI_Aint>, disp_unit: Out<Displacement>, baseptr: Out<usize>
+    ) on win {
+        let key = parse::window(win)?;
+        let (bytes, unit, address) = instance().with(|state| {
+            let window = state.windows.get(key)?;
+            window.reachable(if rank == MPI_PROC_NULL { None } else { Some(window.rank_of(rank)?) })
+        })?;
+        size.set(bytes as MPI_Aint)?;
+        disp_unit.set(unit as Displacement)?;
+        baseptr.set(address)
+    }
+
     /// Section 12.2.4.
     MPI_Win_create_dynamic (info: MPI_Info, comm: MPI_Comm, win: Out<MPI_Win>) on comm {
         create(Flavor::Dynamic, (Memory(0), 0, 1), (info, comm), win)
@@ -71,7 +93,8 @@ mpi! {
         let handle = win.get()?;
         let key = parse::window(handle)?;
         let communicator = instance().with(|state| Ok(state.windows.get(key)?.communicator))?;
-        let freed = caching::delete_all(Owner::Window(handle)).and_then(|()| {
+        let checked = instance().with(|state| state.check_free_window(key));
+        let freed = checked.and_then(|()| caching::delete_all(Owner::Window(handle))).and_then(|()| {
             let handler = instance().with(|state| Ok(state.windows.get(key)?.handler))?;
             instance().free_window(key)?;
             library::keep_helper()?;

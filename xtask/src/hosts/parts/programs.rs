@@ -12,14 +12,16 @@ use anyhow::Result;
 
 /// What goes by scp without `--all`.
 const BY_SCP: &[&str] = &["probe", "status", "synchronous"];
-/// What also runs with several ranks on each host without `--all`: each kind of collective, neighbours, and much traffic at once.
+/// What also runs with several ranks on each host without `--all`: each kind of collective, neighbours, windows, and much traffic at once.
 const WITH_SEVERAL_ON_A_HOST: &[&str] = &[
     "allgather",
     "alltoall",
     "barrier",
     "bcast",
     "gather_scatter",
+    "locks",
     "neighborhood",
+    "passive",
     "random_traffic",
     "reduce",
     "threads",

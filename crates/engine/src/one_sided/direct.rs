@@ -1,0 +1,64 @@
+//! Operations on memory that this process has mapped: the origin does them itself, at once.
+//!
+//! Puts and gets are copies. Accumulates are done in parts like those that travel, each under the mutex of the target's memory, so
+//! that they are atomic whoever does them; elements that the machine could change atomically by itself are no exception, since
+//! others may change them together with their neighbours.
+
+use postrider_abi::MPI_ERR_RMA_RANGE;
+use postrider_os::memory::{OwnedMemory, UserMemory};
+
+use super::operation::Verb;
+use super::target::{perform, span};
+use super::transfer::{Transfer, refused};
+use super::window::Window;
+use crate::error::Result;
+use crate::point_to_point::Buffer;
+
+/// The longest part of an accumulate: what others wait for.
+const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
+/// The longest part of a copy that has to pass through memory of our own.
+const COPY_BYTES_MAX: u64 = 1 << 20;
+
+impl Window {
+    /// Does all of an operation; `result` gets what it brings back.
+    pub(super) fn do_directly(&self, transfer: &mut Transfer, result: &Buffer) -> Result<()> {
+        let limit = if transfer.combination.is_some() { ACCUMULATE_BYTES_MAX } else { COPY_BYTES_MAX };
+        while transfer.done < transfer.total {
+            let (access, part) = transfer.next_part(limit);
+            let outside = || refused(MPI_ERR_RMA_RANGE, transfer.rank);
+            let place = |block| self.place_at(transfer.rank, block, span(access.combination, block.length));
+            let places: Option<Vec<UserMemory>> = access.blocks.as_slice().iter().map(place).collect();
+            let places = places.ok_or_else(outside)?;
+            let (_packed, data) = transfer.data_of(access.data_bytes() as usize);
+            if let (Some(_), Some(shared)) = (access.combination, &self.shared) {
+                let old = shared.accumulate(transfer.rank, || perform(&access, &places, data))??;
+                if let Some(mut old) = old {
+                    result.fill(transfer.done, UserMemory::of(&mut old), old.len());
+                }
+            } else if access.verb == Verb::Get {
+                let mut position = transfer.done;
+                for (place, block) in places.iter().zip(access.blocks.as_slice()) {
+                    result.fill(position, *place, block.length as usize);
+                    position += block.length;
+                }
+            } else {
+                perform(&access, &places, data)?;
+            }
+            transfer.done += part;
+        }
+        Ok(())
+    }
+}
+
+impl Transfer {
+    /// The next `bytes` bytes of what is sent, in one piece: where they are, or copied to memory of our own.
+    pub(super) fn data_of(&self, bytes: usize) -> (Option<OwnedMemory>, UserMemory) {
+        if let Some(memory) = self.data.run() {
+            return (None, memory.offset(self.done as i64));
+        }
+        let mut packed = OwnedMemory::new(bytes);
+        let place = UserMemory::of(&mut packed);
+        self.data.take(self.done, place, bytes);
+        (Some(packed), place)
+    }
+}
