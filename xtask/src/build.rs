@@ -6,6 +6,7 @@
 //! build/include/mpi.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
+//! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
@@ -33,6 +34,9 @@ const COMPILER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++"];
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
 
+/// The library that is loaded before another MPI library, in the installation.
+pub const PRELOADED: &str = "lib/libpostrider_io.so";
+
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut cargo = workspace::cargo();
@@ -50,6 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     exports::check(&library, &names)?;
     mpich(arguments, &installation.join("lib"))?;
     workspace::copy(&workspace::root().join("include/mpi.h"), &installation.join("include/mpi.h"))?;
+    workspace::copy(&target.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
     programs(&target, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     octave(&installation)

@@ -1,10 +1,9 @@
-//! `cargo xtask functions`: docs/FUNCTIONS.md, the list of every function of the ABI with its state.
+//! `cargo xtask functions`: docs/FUNCTIONS.md, the list of every function of the ABI with its section and who calls it.
 //!
-//! Nothing in it is written by hand. A function is there when a file of libmpi defines it: then its section of the standard stands in
-//! the comment above it, and the file is the room of its chapter. What `unsupported.rs` lists is not. The programs that call it
-//! are found by their text.
+//! Nothing in it is written by hand. A file of libmpi defines each function, and its section of the standard stands in the comment above
+//! it. The programs that call it are found by their text.
 
-use crate::test::names::{callers, identifiers, unsupported};
+use crate::test::names::{callers, identifiers};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,17 +59,10 @@ pub fn check() -> Result<()> {
 fn document() -> Result<String> {
     let names: BTreeSet<String> = workspace::function_names()?.into_iter().collect();
     let defined = definitions(&names)?;
-    let missing = unsupported()?;
-    let unknown: Vec<&String> =
-        names.iter().filter(|name| !defined.contains_key(*name) && !missing.contains(*name)).collect();
+    let unknown: Vec<&String> = names.iter().filter(|name| !defined.contains_key(*name)).collect();
     ensure!(unknown.is_empty(), "no comment names the section of the standard of {unknown:?}");
     let callers = callers()?;
     let mut text = HEAD.to_owned();
-    let _ = writeln!(text, "\n{} of {} functions are there.", defined.len(), names.len());
-    if !missing.is_empty() {
-        let list = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "\n## Not there yet\n\nThey raise `MPI_ERR_UNSUPPORTED_OPERATION`: {list}.");
-    }
     for (chapter, title) in CHAPTERS {
         let of_chapter = defined.iter().filter(|(_, section)| chapter_of(section) == *chapter);
         let rows: Vec<String> = of_chapter
@@ -115,10 +107,8 @@ fn chapter_of(section: &str) -> u32 {
 fn definitions(names: &BTreeSet<String>) -> Result<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for path in rust_files(&workspace::root().join(SOURCES))? {
-        if !path.ends_with("unsupported.rs") {
-            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            definitions_in(&text, names, &mut found);
-        }
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        definitions_in(&text, names, &mut found);
     }
     Ok(found)
 }

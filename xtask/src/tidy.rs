@@ -2,7 +2,7 @@
 //! could be, in the repository.
 //!
 //! - [`sizes`]: no file beyond 1000 lines, no function beyond 70; exceptions stand in `xtask/ratchet.txt` with the number
-//!   that they must not exceed, and numbers there only ever go down. So does the list of unsupported functions.
+//!   that they must not exceed, and numbers there only ever go down.
 //! - [`words`]: no marks of unfinished work, no private words of other libraries, no paths of somebody's machine.
 //! - [`floors`]: which crate may use which, which rooms of the engine may use which, and where unsafe code may be.
 //! - [`order`]: no source file that nothing compiles; decision pages numbered without a gap.

@@ -1,17 +1,32 @@
 //! The C side: functions of the MPI library in this process, found by name, with their types of the standard ABI.
 //!
-//! Unsafe code of this crate is here only.
+//! Unsafe code of this crate is here and in the files below only, one for each kind of object. What they return is safe
+//! to use; what a caller has to promise is that handles which it passes in are handles.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+mod communicators;
+mod datatypes;
+mod info;
+mod one_sided;
+mod requests;
+
+pub use communicators::{Communicator, OwnedCommunicator};
+pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
+pub use info::info_values;
+pub use one_sided::Window;
+pub use requests::{Outcome, Pending};
+
+use core::ffi::{c_char, c_int, c_void};
+use std::ffi::CString;
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-use postrider_abi::{MPI_BYTE, MPI_Comm, MPI_Count, MPI_Datatype, MPI_SUCCESS, MPI_Status};
+use postrider_abi::*;
 
 use crate::{Error, Result};
 
 /// Declares the functions that are looked up, and the table of their addresses.
 macro_rules! functions {
-    ($($field:ident = $name:literal, ($($argument:ty),*);)*) => {
+    ($($field:ident = $name:literal, ($($argument:ty),* $(,)?);)*) => {
         /// The functions of the library in this process.
         #[derive(Debug)]
         pub struct Library {
@@ -20,9 +35,10 @@ macro_rules! functions {
 
         impl Library {
             fn look_up() -> Result<Self> {
+                let own = own_library();
                 Ok(Self {
                     $($field: {
-                        let address = address($name).ok_or(Error::NoLibrary($name))?;
+                        let address = address(own, $name).ok_or(Error::NoLibrary($name))?;
                         // SAFETY: the standard ABI gives the function of this name this type.
                         unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> c_int>(address) }
                     },)*
@@ -36,21 +52,95 @@ functions! {
     init = "PMPI_Init", (*mut c_int, *mut *mut *mut c_char);
     initialized = "PMPI_Initialized", (*mut c_int);
     finalize = "PMPI_Finalize", ();
+    abort = "PMPI_Abort", (MPI_Comm, c_int);
+    file_create_errhandler = "PMPI_File_create_errhandler", (MPI_File_errhandler_function, *mut MPI_Errhandler);
+    errhandler_free = "PMPI_Errhandler_free", (*mut MPI_Errhandler);
+    query_thread = "PMPI_Query_thread", (*mut c_int);
+    error_class = "PMPI_Error_class", (c_int, *mut c_int);
     comm_rank = "PMPI_Comm_rank", (MPI_Comm, *mut c_int);
     comm_size = "PMPI_Comm_size", (MPI_Comm, *mut c_int);
+    comm_test_inter = "PMPI_Comm_test_inter", (MPI_Comm, *mut c_int);
+    comm_split = "PMPI_Comm_split", (MPI_Comm, c_int, c_int, *mut MPI_Comm);
+    comm_split_type = "PMPI_Comm_split_type", (MPI_Comm, c_int, c_int, MPI_Info, *mut MPI_Comm);
+    comm_set_errhandler = "PMPI_Comm_set_errhandler", (MPI_Comm, MPI_Errhandler);
+    comm_group = "PMPI_Comm_group", (MPI_Comm, *mut MPI_Group);
+    comm_free = "PMPI_Comm_free", (*mut MPI_Comm);
     send = "PMPI_Send_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm);
     receive = "PMPI_Recv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status);
     get_count = "PMPI_Get_count_c", (*const MPI_Status, MPI_Datatype, *mut MPI_Count);
+    barrier = "PMPI_Barrier", (MPI_Comm);
+    bcast = "PMPI_Bcast_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Comm);
+    allgather = "PMPI_Allgather_c",
+        (*const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, MPI_Datatype, MPI_Comm);
+    alltoall = "PMPI_Alltoall_c",
+        (*const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, MPI_Datatype, MPI_Comm);
+    alltoallv = "PMPI_Alltoallv_c", (
+        *const c_void, *const MPI_Count, *const MPI_Aint, MPI_Datatype, *mut c_void, *const MPI_Count, *const MPI_Aint,
+        MPI_Datatype, MPI_Comm
+    );
+    type_size = "PMPI_Type_size_c", (MPI_Datatype, *mut MPI_Count);
+    type_get_extent = "PMPI_Type_get_extent_c", (MPI_Datatype, *mut MPI_Count, *mut MPI_Count);
+    type_get_envelope = "PMPI_Type_get_envelope_c",
+        (MPI_Datatype, *mut MPI_Count, *mut MPI_Count, *mut MPI_Count, *mut MPI_Count, *mut c_int);
+    type_get_contents = "PMPI_Type_get_contents_c", (
+        MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, *mut c_int, *mut MPI_Aint, *mut MPI_Count,
+        *mut MPI_Datatype
+    );
+    type_dup = "PMPI_Type_dup", (MPI_Datatype, *mut MPI_Datatype);
+    type_free = "PMPI_Type_free", (*mut MPI_Datatype);
+    pack = "PMPI_Pack_c",
+        (*const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, *mut MPI_Count, MPI_Comm);
+    unpack = "PMPI_Unpack_c",
+        (*const c_void, MPI_Count, *mut MPI_Count, *mut c_void, MPI_Count, MPI_Datatype, MPI_Comm);
+    pack_external = "PMPI_Pack_external_c",
+        (*const c_char, *const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, *mut MPI_Count);
+    unpack_external = "PMPI_Unpack_external_c",
+        (*const c_char, *const c_void, MPI_Count, *mut MPI_Count, *mut c_void, MPI_Count, MPI_Datatype);
+    status_set_elements = "PMPI_Status_set_elements_c", (*mut MPI_Status, MPI_Datatype, MPI_Count);
+    status_set_cancelled = "PMPI_Status_set_cancelled", (*mut MPI_Status, c_int);
+    grequest_start = "PMPI_Grequest_start", (
+        MPI_Grequest_query_function, MPI_Grequest_free_function, MPI_Grequest_cancel_function, *mut c_void,
+        *mut MPI_Request
+    );
+    grequest_complete = "PMPI_Grequest_complete", (MPI_Request);
+    info_create = "PMPI_Info_create", (*mut MPI_Info);
+    info_set = "PMPI_Info_set", (MPI_Info, *const c_char, *const c_char);
+    info_get_string = "PMPI_Info_get_string", (MPI_Info, *const c_char, *mut c_int, *mut c_char, *mut c_int);
+    win_allocate = "PMPI_Win_allocate", (MPI_Aint, c_int, MPI_Info, MPI_Comm, *mut c_void, *mut MPI_Win);
+    win_free = "PMPI_Win_free", (*mut MPI_Win);
+    win_set_errhandler = "PMPI_Win_set_errhandler", (MPI_Win, MPI_Errhandler);
+    win_lock = "PMPI_Win_lock", (c_int, c_int, c_int, MPI_Win);
+    win_unlock = "PMPI_Win_unlock", (c_int, MPI_Win);
+    win_flush = "PMPI_Win_flush", (c_int, MPI_Win);
+    fetch_and_op = "PMPI_Fetch_and_op",
+        (*const c_void, *mut c_void, MPI_Datatype, c_int, MPI_Aint, MPI_Op, MPI_Win);
 }
 
-/// The address of a function in this process.
-fn address(name: &str) -> Option<*mut c_void> {
-    let mut text = name.as_bytes().to_vec();
-    text.push(0);
-    let text = CStr::from_bytes_with_nul(&text).ok()?;
-    // SAFETY: a NUL-terminated name.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, text.as_ptr()) };
-    (!found.is_null()).then_some(found)
+/// The library that contains this code, where it is one: it may have been loaded so that its names are not in the
+/// scope of the whole process, as language bindings do. Null otherwise.
+fn own_library() -> *mut c_void {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    let here: fn() -> *mut c_void = own_library;
+    // SAFETY: an address of this code, and a place for the result, which is valid as zeros too. The name that is found
+    // is of an object that is loaded, and NOLOAD loads nothing.
+    unsafe {
+        if libc::dladdr(here as *const c_void, found.as_mut_ptr()) == 0 {
+            return std::ptr::null_mut();
+        }
+        libc::dlopen(found.assume_init().dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD)
+    }
+}
+
+/// The address of a function: in the library `own` and those that it needs, or else anywhere in this process.
+fn address(own: *mut c_void, name: &str) -> Option<*mut c_void> {
+    let text = CString::new(name).ok()?;
+    let look = |scope| {
+        // SAFETY: a handle of the loader's, and a NUL-terminated name.
+        let found = unsafe { libc::dlsym(scope, text.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    };
+    let within = if own.is_null() { None } else { look(own) };
+    within.or_else(|| look(libc::RTLD_DEFAULT))
 }
 
 fn check(name: &'static str, code: c_int) -> Result<()> {
@@ -81,41 +171,46 @@ impl Library {
         check("MPI_Finalize", unsafe { (self.finalize)() })
     }
 
-    pub fn comm_rank(&self, communicator: MPI_Comm) -> Result<c_int> {
-        let mut rank = 0;
+    pub fn abort(&self, code: c_int) {
+        // SAFETY: a handle and a number.
+        unsafe { (self.abort)(MPI_COMM_WORLD, code) };
+    }
+
+    pub fn new_file_error_handler(&self, function: MPI_File_errhandler_function) -> Result<MPI_Errhandler> {
+        let (mut made, create) = (MPI_ERRHANDLER_NULL, self.file_create_errhandler);
+        // SAFETY: a place for the result. The library calls the function for files, and for those of its own only.
+        check("MPI_File_create_errhandler", unsafe { create(function, &raw mut made) })?;
+        Ok(made)
+    }
+
+    pub fn free_error_handler(&self, mut handle: MPI_Errhandler) -> Result<MPI_Errhandler> {
+        // SAFETY: a handle, and a place for the null handle.
+        check("MPI_Errhandler_free", unsafe { (self.errhandler_free)(&raw mut handle) })?;
+        Ok(handle)
+    }
+
+    pub fn thread_level(&self) -> Result<c_int> {
+        let mut level = 0;
         // SAFETY: a place for the result.
-        check("MPI_Comm_rank", unsafe { (self.comm_rank)(communicator, &raw mut rank) })?;
-        Ok(rank)
+        check("MPI_Query_thread", unsafe { (self.query_thread)(&raw mut level) })?;
+        Ok(level)
     }
 
-    pub fn comm_size(&self, communicator: MPI_Comm) -> Result<c_int> {
-        let mut size = 0;
+    pub fn error_class(&self, code: c_int) -> Result<c_int> {
+        let mut class = 0;
         // SAFETY: a place for the result.
-        check("MPI_Comm_size", unsafe { (self.comm_size)(communicator, &raw mut size) })?;
-        Ok(size)
+        check("MPI_Error_class", unsafe { (self.error_class)(code, &raw mut class) })?;
+        Ok(class)
     }
 
-    pub fn send(&self, bytes: &[u8], destination: c_int, tag: c_int, communicator: MPI_Comm) -> Result<()> {
-        let (start, count) = (bytes.as_ptr().cast(), bytes.len() as MPI_Count);
-        // SAFETY: `count` readable bytes, for as long as the blocking call lasts.
-        check("MPI_Send_c", unsafe { (self.send)(start, count, MPI_BYTE, destination, tag, communicator) })
-    }
-
-    pub fn receive(
-        &self,
-        bytes: &mut [u8],
-        source: c_int,
-        tag: c_int,
-        communicator: MPI_Comm,
-    ) -> Result<usize> {
-        let (start, room) = (bytes.as_mut_ptr().cast(), bytes.len() as MPI_Count);
-        let (mut status, mut count) = (MPI_Status::default(), 0);
-        // SAFETY: `room` writable bytes, for as long as the blocking call lasts, and places for the results.
+    /// Fills a status with a number of bytes (section 13.3).
+    pub fn set_status(&self, status: &mut MPI_Status, bytes: i64) -> Result<()> {
+        status.MPI_SOURCE = MPI_ANY_SOURCE;
+        status.MPI_TAG = MPI_ANY_TAG;
+        // SAFETY: a status that can be written.
         unsafe {
-            let received = (self.receive)(start, room, MPI_BYTE, source, tag, communicator, &raw mut status);
-            check("MPI_Recv_c", received)?;
-            check("MPI_Get_count_c", (self.get_count)(&raw const status, MPI_BYTE, &raw mut count))?;
+            check("MPI_Status_set_elements_c", (self.status_set_elements)(status, MPI_BYTE, bytes))?;
+            check("MPI_Status_set_cancelled", (self.status_set_cancelled)(status, 0))
         }
-        Ok(count as usize)
     }
 }

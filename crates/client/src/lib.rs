@@ -10,8 +10,15 @@ mod call;
 
 use std::fmt;
 
+pub use call::{
+    Buffer, Communicator, Contents, Datatype, Outcome, OwnedCommunicator, OwnedDatatype, Pending, Window,
+};
+
 use call::Library;
-use postrider_abi::{MPI_COMM_WORLD, MPI_Comm};
+use postrider_abi::{
+    MPI_COMM_WORLD, MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File_errhandler_function, MPI_Info,
+    MPI_Status, MPI_THREAD_MULTIPLE,
+};
 
 /// An MPI library in this process.
 #[derive(Clone, Copy, Debug)]
@@ -70,48 +77,80 @@ impl Mpi {
     /// `MPI_COMM_WORLD`.
     #[must_use]
     pub fn world(self) -> Communicator {
-        Communicator { library: self.0, handle: MPI_COMM_WORLD }
+        self.communicator(MPI_COMM_WORLD)
     }
-}
 
-/// A communicator.
-#[derive(Clone, Copy, Debug)]
-pub struct Communicator {
-    library: &'static Library,
-    handle: MPI_Comm,
-}
+    /// The communicator with this handle.
+    #[must_use]
+    pub fn communicator(self, handle: MPI_Comm) -> Communicator {
+        Communicator { library: self.0, handle }
+    }
 
-impl Communicator {
-    /// This process's rank (section 7.4.1).
+    /// The datatype with this handle.
+    #[must_use]
+    pub fn datatype(self, handle: MPI_Datatype) -> Datatype {
+        Datatype::new(self.0, handle)
+    }
+
+    /// Ends all processes (section 9.7).
+    pub fn abort(self, code: i32) {
+        self.0.abort(code);
+    }
+
+    /// A handle of an error handler of files (section 9.3.3). What it does is the caller's to know.
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn rank(self) -> Result<i32> {
-        self.library.comm_rank(self.handle)
+    pub fn new_file_error_handler(self, function: MPI_File_errhandler_function) -> Result<MPI_Errhandler> {
+        self.0.new_file_error_handler(function)
     }
 
-    /// Number of processes (section 7.4.1).
+    /// Frees an error handler, and returns the null handle (section 9.3.5).
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn size(self) -> Result<i32> {
-        self.library.comm_size(self.handle)
+    pub fn free_error_handler(self, handle: MPI_Errhandler) -> Result<MPI_Errhandler> {
+        self.0.free_error_handler(handle)
     }
 
-    /// Sends bytes (section 3.2.1).
+    /// Whether several threads may call MPI at the same time (section 11.6.2).
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn send(self, bytes: &[u8], destination: i32, tag: i32) -> Result<()> {
-        self.library.send(bytes, destination, tag, self.handle)
+    pub fn threads_may_meet(self) -> Result<bool> {
+        Ok(self.0.thread_level()? == MPI_THREAD_MULTIPLE)
     }
 
-    /// Receives bytes, and returns how many there were (section 3.2.4).
+    /// The class of an error code (section 9.4).
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn receive(self, bytes: &mut [u8], source: i32, tag: i32) -> Result<usize> {
-        self.library.receive(bytes, source, tag, self.handle)
+    pub fn error_class(self, code: i32) -> Result<i32> {
+        self.0.error_class(code)
+    }
+
+    /// Fills a status with a number of bytes (section 13.3).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn set_status(self, status: &mut MPI_Status, bytes: i64) -> Result<()> {
+        self.0.set_status(status, bytes)
+    }
+
+    /// The values that an info object has for these keys (section 10); none if it is `MPI_INFO_NULL`.
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn info_values<'k>(self, info: MPI_Info, keys: &[&'k str]) -> Result<Vec<(&'k str, String)>> {
+        call::info_values(self.0, info, keys)
+    }
+
+    /// A new info object with these keys and values.
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn new_info(self, values: &[(&str, String)]) -> Result<MPI_Info> {
+        self.0.new_info(values)
     }
 }
 

@@ -180,7 +180,7 @@ impl State {
         let key = self.insert_partitioned(communicator, message.buffer, partitions, side);
         if let Some(route) = route {
             let words = [u64::from(key.0), bytes, 0];
-            self.say_partitioned(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
+            self.say_part(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
         }
         Ok(key)
     }
@@ -241,7 +241,7 @@ impl State {
     }
 
     /// Sends a packet without a body, also to this process itself.
-    fn say_partitioned(&mut self, peer: u32, header: Header) -> Result<()> {
+    fn say_part(&mut self, peer: u32, header: Header) -> Result<()> {
         if peer != self.own {
             return self.send_control(peer, header);
         }
@@ -415,7 +415,7 @@ impl State {
     /// Tells the sender that this round's data may come, if the sender is known.
     fn clear_way(&mut self, key: Key) -> Result<()> {
         let Some((peer, request, _)) = self.partitioned(key)?.receive()?.sender else { return Ok(()) };
-        self.say_partitioned(peer, Header::control(Kind::Clear, [request, u64::from(key.0), 0]))
+        self.say_part(peer, Header::control(Kind::Clear, [request, u64::from(key.0), 0]))
     }
 
     /// The receiver wants the data of its round.

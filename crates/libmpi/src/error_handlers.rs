@@ -1,7 +1,6 @@
 //! Error handlers, error classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
 //!
-//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted. Those of files
-//! can be made and freed; there are no such objects yet that they could be given to.
+//! An error handler lives as long as the user has a handle of it or an object uses it; both are counted.
 
 use core::ffi::c_int;
 
@@ -144,6 +143,21 @@ mpi! {
     /// Section 9.6.
     MPI_Session_call_errhandler (session: MPI_Session, errorcode: c_int) on session {
         call("MPI_Session_call_errhandler", Object::from(session), errorcode)
+    }
+
+    /// Section 9.3.3: of `MPI_FILE_NULL` that of files that are opened from now on.
+    MPI_File_set_errhandler (file: MPI_File, errhandler: MPI_Errhandler) on file {
+        set(Object::from(file), errhandler)
+    }
+
+    /// Section 9.3.3.
+    MPI_File_get_errhandler (file: MPI_File, errhandler: Out<MPI_Errhandler>) on file {
+        get(Object::from(file), errhandler)
+    }
+
+    /// Section 9.6.
+    MPI_File_call_errhandler (fh: MPI_File, errorcode: c_int) on fh {
+        call("MPI_File_call_errhandler", Object::from(fh), errorcode)
     }
 
     /// Section 9.3.2.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use postrider_abi::{
     Bits, MPI_COMM_NULL, MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler,
-    MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
+    MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
@@ -14,7 +14,7 @@ use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
 use crate::tables::tables;
-use crate::{callbacks, error_handlers, instance, parse};
+use crate::{callbacks, error_handlers, instance, io, parse};
 
 /// The object whose error handler gets an error.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub enum Object {
     Communicator(MPI_Comm),
     /// A session.
     Session(MPI_Session),
+    /// A file.
+    File(MPI_File),
     /// A window.
     Window(MPI_Win),
     /// None yet: the error handler is that of an object that the call is to make.
@@ -39,6 +41,12 @@ impl Default for Object {
 impl From<MPI_Comm> for Object {
     fn from(communicator: MPI_Comm) -> Self {
         Self::Communicator(communicator)
+    }
+}
+
+impl From<MPI_File> for Object {
+    fn from(file: MPI_File) -> Self {
+        Self::File(file)
     }
 }
 
@@ -78,6 +86,7 @@ impl Object {
         match self {
             Self::Communicator(handle) => handle.0.to_word(),
             Self::Session(handle) => handle.0.to_word(),
+            Self::File(handle) => handle.0.to_word(),
             Self::Window(handle) => handle.0.to_word(),
             Self::Making(handler) if error_handlers::is_for_sessions(handler) => MPI_SESSION_NULL.0.to_word(),
             Self::Making(_) => MPI_COMM_NULL.0.to_word(),
@@ -89,6 +98,7 @@ impl Object {
         match self {
             Self::Communicator(_) => HandlerKind::Communicator,
             Self::Session(_) | Self::Making(_) => HandlerKind::Session,
+            Self::File(_) => HandlerKind::File,
             Self::Window(_) => HandlerKind::Window,
         }
     }
@@ -107,6 +117,7 @@ impl Object {
                 let key = parse::session(handle)?;
                 instance().with(|state| action(&mut state.sessions.get_mut(key)?.handler))
             }
+            Self::File(handle) => io::with_handler(handle, action),
             Self::Window(handle) => {
                 let key = parse::window(handle)?;
                 instance().with(|state| action(&mut state.windows.get_mut(key)?.handler))
@@ -181,10 +192,12 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
     let object = error.communicator.map_or(object, Object::of);
-    // A handle that is none has no error handler: its errors are those of no object.
+    // A handle that is none has no error handler: its errors are those of no object, or of no file.
+    let substitute =
+        if matches!(object, Object::File(_)) { Object::File(MPI_FILE_NULL) } else { Object::default() };
     let (object, handler) = match object.with_handler(|handler| Ok(*handler)) {
         Err(_) if library::active().is_some() => {
-            (Object::default(), Object::default().with_handler(|handler| Ok(*handler)))
+            (substitute, substitute.with_handler(|handler| Ok(*handler)))
         }
         handler => (object, handler),
     };

@@ -22,6 +22,7 @@ mod error_handlers;
 mod errors;
 mod external;
 mod info;
+mod io;
 mod joining;
 #[allow(unsafe_code)]
 mod language_bindings;
@@ -42,6 +43,4 @@ mod tables;
 mod tools;
 mod topologies;
 #[allow(unsafe_code)]
-mod unsupported;
-
 use library::instance;

@@ -6,6 +6,7 @@
 
 use super::programs::{self, Build};
 use super::{Engine, Transport, leftovers};
+use crate::{build, workspace};
 use anyhow::{Context, Result, ensure};
 use std::fmt;
 use std::fs::File;
@@ -80,6 +81,9 @@ impl Case {
                 command.args(["run", "-n", &ranks.to_string()]);
                 if let Some(other) = &setup.other {
                     command.arg("--engine").arg(other);
+                }
+                if setup.engine == Engine::MpichIo {
+                    command.env("LD_PRELOAD", workspace::installation().join(build::PRELOADED));
                 }
                 if let Some(transport) = self.transport {
                     command.args(["--transport", transport.name()]);
@@ -201,10 +205,12 @@ fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
 
 /// Why this program is expected to fail on another engine: `tests/deviations.txt`, one line for each.
 fn deviation(engine: Engine, case: &Case) -> Option<String> {
-    if engine == Engine::Postrider {
-        return None;
-    }
+    let engine = match engine {
+        Engine::Postrider => return None,
+        Engine::Mpich => "mpich",
+        Engine::MpichIo => "mpich-io",
+    };
     let text = std::fs::read_to_string(programs::folder().join("deviations.txt")).ok()?;
     let name = format!("{}/{}", case.chapter, case.name.trim_end_matches("_c"));
-    text.lines().find_map(|line| line.strip_prefix(&format!("mpich {name}: "))).map(str::to_owned)
+    text.lines().find_map(|line| line.strip_prefix(&format!("{engine} {name}: "))).map(str::to_owned)
 }

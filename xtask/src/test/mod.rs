@@ -7,7 +7,7 @@
 //!
 //! With `--engine mpich` the same executables run on another library, by `postrider run --engine`: that checks the tests,
 //! and the ABI. Where that library is known to deviate from the standard, `tests/deviations.txt` says so, and these programs
-//! are expected to fail there.
+//! are expected to fail there. With `--engine mpich-io` it has our I/O: that checks that it runs on any MPI.
 
 pub mod job;
 mod leftovers;
@@ -85,12 +85,17 @@ pub enum Engine {
     Postrider,
     /// MPICH, from version 5 on.
     Mpich,
+    /// The same with the I/O of this project, which is loaded before it: programs of the I/O chapter only.
+    MpichIo,
 }
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
-    programs.retain(|program| with_anomalies(arguments) || program.chapter != programs::ANOMALIES);
+    programs.retain(|program| match arguments.engine {
+        Engine::MpichIo => program.chapter == "io",
+        _ => with_anomalies(arguments) || program.chapter != programs::ANOMALIES,
+    });
     let setup = job::Setup {
         engine: arguments.engine,
         installation: installation(arguments),
@@ -150,8 +155,8 @@ fn installation(arguments: &Arguments) -> PathBuf {
 fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
     Ok(match (&arguments.prefix, arguments.engine) {
         (_, Engine::Postrider) => None,
-        (Some(prefix), Engine::Mpich) => Some(prefix.clone()),
-        (None, Engine::Mpich) => {
+        (Some(prefix), Engine::Mpich | Engine::MpichIo) => Some(prefix.clone()),
+        (None, Engine::Mpich | Engine::MpichIo) => {
             Some(environment::of_package(&workspace::target()?.join("engines"), "mpich", "mpich")?)
         }
     })
@@ -162,7 +167,7 @@ fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
 fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case> {
     let transports = match arguments.engine {
         Engine::Postrider => arguments.transport.iter().copied().map(Some).collect(),
-        Engine::Mpich => vec![None],
+        Engine::Mpich | Engine::MpichIo => vec![None],
     };
     let mut cases = Vec::new();
     let runs = |build: &&programs::Build| build.binary.exists() && build.chapter != programs::ANOMALIES;

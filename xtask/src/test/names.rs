@@ -1,7 +1,6 @@
-//! Whether every function that the library has is called by some test program.
+//! Whether every function of the ABI is called by some test program.
 //!
-//! The functions are those of the ABI without those that `unsupported.rs` of libmpi still lists; so whoever implements one
-//! and deletes its line there has to call it here. A twin with large counts counts as called where its partner is, if
+//! A twin with large counts counts as called where its partner is, if
 //! `tests/large_count.h` puts one in place of the other: such programs are built both ways.
 
 use super::job::Outcome;
@@ -22,15 +21,8 @@ pub fn check() -> Outcome {
 
 fn uncalled() -> Result<Vec<String>> {
     let called = callers()?;
-    let unsupported = unsupported()?;
-    let there = |name: &String| !unsupported.contains(name);
     let uncalled = |name: &String| !called.contains_key(name);
-    Ok(workspace::function_names()?.into_iter().filter(there).filter(uncalled).collect())
-}
-
-/// The functions that are not there yet.
-pub fn unsupported() -> Result<BTreeSet<String>> {
-    Ok(identifiers(&read(&workspace::root().join("crates/libmpi/src/unsupported.rs"))?))
+    Ok(workspace::function_names()?.into_iter().filter(uncalled).collect())
 }
 
 /// For each function the programs that call it, as `chapter/program`.

@@ -99,7 +99,7 @@ impl Route {
 
 impl Communicator {
     pub(crate) fn predefined(number: u64, group: Arc<Group>, rank: u32, name: &str) -> Self {
-        Self { name: name.to_owned(), ..Self::new(number << 2, number << 2, group, rank, None) }
+        Self { name: name.to_owned(), ..Self::new(number << 3, number << 3, group, rank, None) }
     }
 
     pub(crate) fn new(

@@ -1,0 +1,136 @@
+//! The file itself: opening, reading and writing at offsets, sizes.
+//!
+//! No locks are taken here or anywhere in this crate: many file systems have none, or slow ones. Reads and writes name their
+//! offsets, so that there is no file pointer of the system's that processes or threads could share.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use postrider_abi::*;
+
+use crate::error::{Error, Result};
+
+/// An open file.
+#[derive(Debug)]
+pub struct Disk {
+    file: File,
+    path: PathBuf,
+}
+
+impl Disk {
+    /// Opens the file at `path` for what the access mode says; `permissions` are for one that is created.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path, mode: i32, permissions: u32) -> Result<Self> {
+        let has = |flag| mode & flag != 0;
+        let mut options = OpenOptions::new();
+        options.read(has(MPI_MODE_RDONLY | MPI_MODE_RDWR)).write(has(MPI_MODE_WRONLY | MPI_MODE_RDWR));
+        options.create(has(MPI_MODE_CREATE)).create_new(has(MPI_MODE_CREATE) && has(MPI_MODE_EXCL));
+        let opened = options.mode(permissions).open(path);
+        let file = opened.map_err(|error| Error::system("opening", path, &error))?;
+        let disk = Self { file, path: path.into() };
+        if disk.file.metadata().is_ok_and(|found| found.is_dir()) {
+            return Err(Error::new(MPI_ERR_BAD_FILE, format!("{} is a directory", path.display())));
+        }
+        Ok(disk)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads at `offset` until the buffer is full or the file ends, and returns how many bytes there were.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&self, buffer: &mut [u8], offset: i64) -> Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.file.read_at(&mut buffer[done..], offset as u64 + done as u64) {
+                Ok(0) => break,
+                Ok(bytes) => done += bytes,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::system("reading", &self.path, &error)),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Writes all of the buffer at `offset`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, buffer: &[u8], offset: i64) -> Result<()> {
+        let written = self.file.write_all_at(buffer, offset as u64);
+        written.map_err(|error| Error::system("writing", &self.path, &error))
+    }
+
+    /// Its size in bytes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn size(&self) -> Result<i64> {
+        let found = self.file.metadata().map_err(|error| Error::system("asking for", &self.path, &error))?;
+        Ok(found.len() as i64)
+    }
+
+    /// Cuts it, or lets it grow by zeros.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_size(&self, size: i64) -> Result<()> {
+        self.file.set_len(size as u64).map_err(|error| Error::system("resizing", &self.path, &error))
+    }
+
+    /// Has the system reserve room for its first `size` bytes; it grows if it is smaller.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[allow(unsafe_code)]
+    pub fn preallocate(&self, size: i64) -> Result<()> {
+        if size == 0 {
+            return Ok(());
+        }
+        // SAFETY: a descriptor that is open as long as `self`.
+        match unsafe { libc::fallocate(self.file.as_raw_fd(), 0, 0, size) } {
+            0 => Ok(()),
+            _ => self.reserve_by_writing(size, &std::io::Error::last_os_error()),
+        }
+    }
+
+    /// Reserves room where the file system cannot do it in one call: by zeros behind the end.
+    fn reserve_by_writing(&self, size: i64, refused: &std::io::Error) -> Result<()> {
+        if !matches!(refused.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) {
+            return Err(Error::system("reserving room for", &self.path, refused));
+        }
+        let zeros = vec![0; 1 << 20];
+        let mut end = self.size()?;
+        while end < size {
+            let bytes = zeros.len().min((size - end) as usize);
+            self.write(&zeros[..bytes], end)?;
+            end += bytes as i64;
+        }
+        Ok(())
+    }
+
+    /// Waits until everything is on the device.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|error| Error::system("flushing", &self.path, &error))
+    }
+}
+
+/// Deletes the file at `path`.
+///
+/// # Errors
+/// What the system says.
+pub fn delete(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(|error| Error::system("deleting", path, &error))
+}

@@ -1,0 +1,280 @@
+//! Data access (section 14.4): where a call begins in the view, who takes part, and when it returns.
+
+use std::sync::Arc;
+
+use postrider_abi::*;
+use postrider_client::{Buffer, Outcome, Pending};
+
+use crate::collective::{self, Team};
+use crate::error::{Error, Result};
+use crate::file::{File, Split, Viewed};
+use crate::{access, agreement, helpers};
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the file.
+    Read,
+    /// To the file.
+    Write,
+}
+
+/// Where a call begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// At an offset that it names.
+    At(i64),
+    /// At the individual file pointer.
+    Individual,
+    /// At the shared file pointer.
+    Shared,
+}
+
+/// Who takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// One process.
+    Alone,
+    /// All processes of the file; at the shared file pointer in the order of their ranks.
+    Together,
+}
+
+/// A call with its place in the view.
+#[derive(Clone, Debug)]
+struct Place {
+    view: Arc<Viewed>,
+    /// In bytes of the view's stream.
+    at: i64,
+    atomic: bool,
+}
+
+impl File {
+    /// Moves data, and returns how many bytes of the user's buffer.
+    ///
+    /// # Errors
+    /// Those of the arguments, of the system, and if it is done together of other processes.
+    pub fn transfer(
+        &self,
+        direction: Direction,
+        position: Position,
+        manner: Manner,
+        mut buffer: Buffer,
+    ) -> Result<i64> {
+        let elements = self.check(direction, position, &buffer);
+        if manner == Manner::Alone {
+            let place = self.place(position, elements?)?;
+            return self.alone(direction, &place, &mut buffer);
+        }
+        self.not_in_split()?;
+        let place = match position {
+            Position::Shared => self.ordered(elements)?,
+            _ => self.place(position, agreement::agree(*self.communicator, elements)?)?,
+        };
+        self.together(direction, &place, &mut buffer)
+    }
+
+    /// Begins a split collective call, which is done when this returns.
+    ///
+    /// # Errors
+    /// As [`Self::transfer`].
+    pub fn begin(
+        &self,
+        name: &'static str,
+        (direction, position): (Direction, Position),
+        buffer: Buffer,
+    ) -> Result<()> {
+        let bytes = self.transfer(direction, position, Manner::Together, buffer)?;
+        self.state().split = Some(Split { name, bytes });
+        Ok(())
+    }
+
+    /// Ends a split collective call, and returns how many bytes it has moved.
+    ///
+    /// # Errors
+    /// When another one has begun, or none.
+    pub fn end(&self, name: &str) -> Result<i64> {
+        let mut state = self.state();
+        match state.split {
+            Some(split) if split.name == name => {
+                state.split = None;
+                Ok(split.bytes)
+            }
+            other => {
+                let begun =
+                    other.map_or("no split collective call".into(), |split| format!("{}_begin", split.name));
+                let detail = format!("{begun} has begun on this file, so {name}_end cannot end it");
+                Err(Error::new(MPI_ERR_OTHER, detail))
+            }
+        }
+    }
+
+    /// Starts moving data, as one process, and returns a request. A helper does it where several threads may call MPI;
+    /// otherwise it is done at once.
+    ///
+    /// # Errors
+    /// Those of the arguments; those of the system are the request's.
+    pub fn start(
+        self: &Arc<Self>,
+        direction: Direction,
+        position: Position,
+        buffer: Buffer,
+    ) -> Result<MPI_Request> {
+        let elements = self.check(direction, position, &buffer)?;
+        let place = self.place(position, elements)?;
+        // The program may free the datatype before the request is complete.
+        let datatype = buffer.datatype().duplicate()?;
+        let mut buffer = buffer.with_datatype(*datatype);
+        let pending = Pending::start(self.mpi)?;
+        let (request, file) = (pending.handle(), Arc::clone(self));
+        let work = move || {
+            let result = file.alone(direction, &place, &mut buffer);
+            // The file may be closed as soon as the request is complete.
+            drop((file, place, datatype));
+            let outcome = match result {
+                Ok(bytes) => Outcome { bytes, code: MPI_SUCCESS },
+                Err(error) => Outcome { bytes: 0, code: error.class },
+            };
+            // There is nobody to tell if the request is not there any more.
+            let _ = pending.complete(outcome);
+        };
+        if self.mpi.threads_may_meet()? {
+            helpers::run(Box::new(work));
+        } else {
+            work();
+        }
+        Ok(request)
+    }
+
+    /// Checks the arguments, and returns how many elementary datatypes are accessed.
+    fn check(&self, direction: Direction, position: Position, buffer: &Buffer) -> Result<i64> {
+        if position != Position::Shared {
+            self.not_sequential()?;
+        }
+        match direction {
+            Direction::Read => self.may_read()?,
+            Direction::Write => self.may_write()?,
+        }
+        if let Position::At(offset @ ..0) = position {
+            return Err(Error::argument(format!("the offset is {offset}; it must not be negative")));
+        }
+        if buffer.count() < 0 {
+            let detail = format!("the count is {}; it must not be negative", buffer.count());
+            return Err(Error::new(MPI_ERR_COUNT, detail));
+        }
+        let view = Arc::clone(&self.state().view);
+        let (each, unit) = (view.representation.bytes(buffer.datatype())?, view.view.etype_bytes());
+        let Some(bytes) = each.checked_mul(buffer.count()) else {
+            return Err(Error::new(MPI_ERR_COUNT, "count and datatype name more than 2^63 bytes"));
+        };
+        if bytes == 0 {
+            return Ok(0);
+        }
+        if unit == 0 || bytes % unit != 0 {
+            let detail =
+                format!("{bytes} bytes are no multiple of the view's elementary datatype, which has {unit}");
+            return Err(Error::argument(detail));
+        }
+        Ok(bytes / unit)
+    }
+
+    /// Where a call of one process begins. File pointers move by what is asked for (sections 14.4.3 and 14.4.4).
+    fn place(&self, position: Position, elements: i64) -> Result<Place> {
+        let shared = if position == Position::Shared { self.shared.add(elements)? } else { 0 };
+        let mut state = self.state();
+        let start = match position {
+            Position::At(offset) => offset,
+            Position::Shared => shared,
+            Position::Individual => {
+                state.position += elements;
+                state.position - elements
+            }
+        };
+        let (view, atomic) = (Arc::clone(&state.view), state.atomic);
+        let at = start * view.view.etype_bytes();
+        Ok(Place { view, at, atomic })
+    }
+
+    /// Where a call at the shared file pointer begins that all processes do in the order of their ranks.
+    fn ordered(&self, elements: Result<i64>) -> Result<Place> {
+        let elements = agreement::agree(*self.communicator, elements)?;
+        let all = self.communicator.all_gather([elements])?;
+        let total: i64 = all.iter().map(|[each]| each).sum();
+        let before: i64 = all[..self.rank as usize].iter().map(|[each]| each).sum();
+        let first = if self.rank == 0 { self.shared.add(total) } else { Ok(0) };
+        let mut start = [agreement::agree(*self.communicator, first)?];
+        self.communicator.broadcast(&mut start)?;
+        self.place(Position::At(start[0] + before), 0)
+    }
+
+    /// Moves data of one process.
+    fn alone(&self, direction: Direction, place: &Place, buffer: &mut Buffer) -> Result<i64> {
+        let mut act = || {
+            let view = &place.view;
+            match direction {
+                Direction::Write => {
+                    access::write(&self.disk, &view.view, place.at, &view.representation.encode(buffer)?)?;
+                    written(buffer)
+                }
+                Direction::Read => {
+                    receive(view, buffer, |bytes| access::read(&self.disk, &view.view, place.at, bytes))
+                }
+            }
+        };
+        if place.atomic { self.shared.exclusively(act) } else { act() }
+    }
+
+    /// Moves data of all processes. In atomic mode each is alone with the file in turn.
+    fn together(&self, direction: Direction, place: &Place, buffer: &mut Buffer) -> Result<i64> {
+        let Some(team) = self.team(place.atomic)? else {
+            let result = self.alone(direction, place, buffer);
+            return agreement::agree(*self.communicator, result);
+        };
+        let view = &place.view;
+        match direction {
+            Direction::Write => {
+                let bytes = view.representation.encode(buffer);
+                let bytes = agreement::agree(*self.communicator, bytes)?;
+                collective::write(&team, &self.disk, &view.view, place.at, &bytes)?;
+                written(buffer)
+            }
+            Direction::Read => receive(view, buffer, |bytes| {
+                collective::read(&team, &self.disk, &view.view, place.at, bytes)
+            }),
+        }
+    }
+
+    /// Who accesses the file for all, if anybody may.
+    fn team(&self, atomic: bool) -> Result<Option<Team>> {
+        let hints = self.state().hints;
+        if atomic || !hints.collective_buffering || self.processes == 1 {
+            return Ok(None);
+        }
+        let leaders = match self.leaders.get() {
+            Some(leaders) => leaders,
+            None => {
+                let found = collective::leaders(*self.communicator)?;
+                self.leaders.get_or_init(|| found)
+            }
+        };
+        let aggregators = collective::aggregators(leaders, self.processes, hints.nodes);
+        let communicator = *self.communicator;
+        Ok(Some(Team { communicator, aggregators, window_bytes: hints.buffer_bytes }))
+    }
+}
+
+/// Bytes of the user's buffer that a write has taken.
+fn written(buffer: &Buffer) -> Result<i64> {
+    Ok(buffer.datatype().size()? * buffer.count())
+}
+
+/// Has `read` fill bytes, and stores them as the view says. Where those are the bytes of memory it fills the user's buffer.
+fn receive(view: &Viewed, buffer: &mut Buffer, read: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<i64> {
+    if view.representation.is_native()
+        && let Some(dense) = buffer.dense_mut()?
+    {
+        return Ok(read(dense)? as i64);
+    }
+    let mut bytes = vec![0; (view.representation.bytes(buffer.datatype())? * buffer.count()) as usize];
+    let there = read(&mut bytes)?;
+    view.representation.decode(buffer, &mut bytes[..there])
+}

@@ -1,0 +1,167 @@
+//! Error handlers of files (section 9.3.3).
+//!
+//! The other library makes the handles, for it frees them, and this one remembers which function each of them stands for.
+
+use core::ffi::c_int;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use postrider_abi::*;
+use postrider_io::arguments::Out;
+use postrider_io::error::{Error, Result};
+use postrider_io::file;
+use postrider_io::mpi;
+
+/// What is done with an error.
+#[derive(Clone, Copy, Debug)]
+enum Handler {
+    /// One of the predefined ones.
+    Predefined(MPI_Errhandler),
+    /// A function of the program.
+    User(MPI_File_errhandler_function),
+}
+
+/// What is remembered.
+struct Memory {
+    /// Functions of handles.
+    functions: BTreeMap<MPI_Errhandler, MPI_File_errhandler_function>,
+    /// Error handlers of open files, and of `MPI_FILE_NULL`.
+    files: BTreeMap<MPI_File, Handler>,
+}
+
+static MEMORY: Mutex<Memory> = Mutex::new(Memory { functions: BTreeMap::new(), files: BTreeMap::new() });
+
+fn memory() -> MutexGuard<'static, Memory> {
+    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file whose error handler gets an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Object(MPI_File);
+
+impl From<MPI_File> for Object {
+    fn from(file: MPI_File) -> Self {
+        Self(file)
+    }
+}
+
+impl From<Out<MPI_File>> for Object {
+    fn from(place: Out<MPI_File>) -> Self {
+        Self(place.get().unwrap_or(MPI_FILE_NULL))
+    }
+}
+
+impl Memory {
+    /// The error handler of a file; that of `MPI_FILE_NULL` for handles that are none.
+    fn of(&self, file: MPI_File) -> Handler {
+        let found = self.files.get(&file).or_else(|| self.files.get(&MPI_FILE_NULL));
+        found.copied().unwrap_or(Handler::Predefined(MPI_ERRORS_RETURN))
+    }
+}
+
+/// Gives a new file the error handler of `MPI_FILE_NULL`.
+pub fn opened(file: MPI_File) {
+    let mut memory = memory();
+    let default = memory.of(MPI_FILE_NULL);
+    memory.files.insert(file, default);
+}
+
+/// Forgets the error handler of a file that has been closed.
+pub fn closed(file: MPI_File) {
+    memory().files.remove(&file);
+}
+
+/// Applies the error handler of a file, and returns the error code.
+pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
+    let handler = memory().of(file);
+    match handler {
+        Handler::Predefined(MPI_ERRORS_RETURN) => {}
+        Handler::Predefined(_) => {
+            eprintln!("{name}: {error}");
+            mpi().map_or_else(|_| std::process::abort(), |mpi| mpi.abort(error.class));
+        }
+        Handler::User(Some(function)) => {
+            let (mut file, mut code) = (file, error.class);
+            // SAFETY: the program gave this function as an error handler of files.
+            unsafe { function(&raw mut file, &raw mut code) };
+        }
+        Handler::User(None) => {}
+    }
+    error.class
+}
+
+fn set(file: MPI_File, handle: MPI_Errhandler) -> Result<()> {
+    let mut memory = memory();
+    let handler = match handle {
+        MPI_ERRORS_RETURN | MPI_ERRORS_ABORT | MPI_ERRORS_ARE_FATAL => Handler::Predefined(handle),
+        _ => match memory.functions.get(&handle) {
+            Some(function) => Handler::User(*function),
+            None => return Err(Error::new(MPI_ERR_ERRHANDLER, "the handle is no error handler of files")),
+        },
+    };
+    memory.files.insert(file, handler);
+    Ok(())
+}
+
+fn get(file: MPI_File) -> Result<MPI_Errhandler> {
+    let handler = memory().of(file);
+    match handler {
+        Handler::Predefined(handle) => Ok(handle),
+        Handler::User(function) => create(function),
+    }
+}
+
+fn create(function: MPI_File_errhandler_function) -> Result<MPI_Errhandler> {
+    let handle = mpi()?.new_file_error_handler(function)?;
+    memory().functions.insert(handle, function);
+    Ok(handle)
+}
+
+/// Whether a handle names a file, or none.
+fn check(file: MPI_File) -> Result<()> {
+    if file == MPI_FILE_NULL { Ok(()) } else { file::find(file).map(drop) }
+}
+
+/// Exports functions.
+macro_rules! export {
+    ($($name:ident ($($argument:ident : $type:ty),*) on $object:expr, $body:block)*) => {
+        $(
+            // SAFETY: the name is MPI's, and to take its place is what this library is for.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case)]
+            extern "C" fn $name($($argument: $type),*) -> c_int {
+                crate::call(stringify!($name), Object($object), || $body)
+            }
+        )*
+    };
+}
+
+export! {
+    MPI_File_create_errhandler (function: MPI_File_errhandler_function, errhandler: Out<MPI_Errhandler>) on MPI_FILE_NULL, {
+        errhandler.set(create(function)?)
+    }
+
+    MPI_Errhandler_free (errhandler: Out<MPI_Errhandler>) on MPI_FILE_NULL, {
+        let handle = errhandler.get()?;
+        // Another kind of error handler may get this handle next. Files have the function itself.
+        memory().functions.remove(&handle);
+        errhandler.set(mpi()?.free_error_handler(handle)?)
+    }
+
+    MPI_File_set_errhandler (file: MPI_File, errhandler: MPI_Errhandler) on file, {
+        check(file)?;
+        set(file, errhandler)
+    }
+
+    MPI_File_get_errhandler (file: MPI_File, errhandler: Out<MPI_Errhandler>) on file, {
+        check(file)?;
+        errhandler.set(get(file)?)
+    }
+
+    MPI_File_call_errhandler (file: MPI_File, code: c_int) on file, {
+        check(file)?;
+        let detail = "the program called the error handler (MPI_File_call_errhandler)";
+        raise("MPI_File_call_errhandler", Object(file), &Error::new(code, detail));
+        Ok(())
+    }
+}
