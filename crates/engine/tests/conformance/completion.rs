@@ -2,7 +2,7 @@
 
 use postrider_abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL};
 use postrider_engine::State;
-use postrider_engine::point_to_point::{Buffer, Mode, NullMessage};
+use postrider_engine::point_to_point::{Buffer, BufferOwner, Mode, NullMessage};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::worlds::{RANKS, everywhere, pattern};
@@ -103,7 +103,7 @@ fn probes_find_what_a_receive_would_get() {
 #[test]
 fn buffered_sends_leave_when_they_can() {
     everywhere(&RANKS, |rank| {
-        rank.state(|state| state.attach_buffer(None, 0x1000, 4 << 20, false));
+        rank.state(|state| state.attach_buffer(BufferOwner::Process, 0x1000, 4 << 20, false));
         let (right, left) = ((rank.rank + 1) % rank.ranks, (rank.rank + rank.ranks - 1) % rank.ranks);
         for number in 0..20 {
             rank.wait(rank.isend(Mode::Buffered, right, 1, &pattern(number * 2500, number)));
@@ -111,6 +111,9 @@ fn buffered_sends_leave_when_they_can() {
         for number in 0..20 {
             assert_eq!(rank.recv(left, 1, 50_000).1, pattern(number * 2500, number));
         }
-        assert_eq!(rank.instance.detach_buffer(None).unwrap(), Some((0x1000, 4 << 20, false)));
+        assert_eq!(
+            rank.instance.detach_buffer(BufferOwner::Process).unwrap(),
+            Some((0x1000, 4 << 20, false))
+        );
     });
 }
