@@ -8,6 +8,7 @@ mod collectives;
 mod completion;
 mod kills;
 mod order;
+mod partitioned;
 mod post;
 mod protocols;
 mod simulation;
