@@ -22,6 +22,7 @@ fn failed(what: &str, code: c_int) -> Option<Error> {
 }
 
 /// The end of a request, after the callbacks of a generalized one.
+#[inline]
 pub fn ended(mut outcome: Outcome) -> Outcome {
     if let Some(callbacks) = outcome.generalized.take() {
         let (status, code) = callbacks::query(&callbacks);

@@ -459,9 +459,11 @@ mpi! {
             return flag.set(1);
         };
         let found = instance().look_twice(|state| peek(state, key))?;
-        let complete = found.is_some();
-        found.into_iter().try_for_each(|found| Ok(status.set(&found.status()?)))?;
-        flag.set(c_int::from(complete))
+        flag.set(c_int::from(found.is_some()))?;
+        if let Some(found) = found {
+            status.set(&found.status()?);
+        }
+        Ok(())
     }
 
     /// Section 3.7.6.

@@ -10,6 +10,7 @@ mod kills;
 mod multicast;
 mod one_sided;
 mod order;
+mod partitioned;
 mod post;
 mod protocols;
 mod simulation;
