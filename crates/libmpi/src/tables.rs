@@ -5,8 +5,8 @@
 //! there is no instance. This lock is taken last: whoever holds it takes no other, and calls nothing of the user's.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::process::Child;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use postrider_abi::{MPI_ERR_ERRHANDLER, MPI_ERR_INFO, MPI_ERR_LASTCODE};

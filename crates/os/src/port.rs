@@ -41,7 +41,8 @@ impl Port {
     pub fn open() -> Result<Self> {
         let name = format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?);
         let failed = |error| Error::new("cannot open a port", error);
-        let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
+        let listener =
+            address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         Ok(Self { listener, name })
     }
@@ -61,7 +62,9 @@ impl Port {
         let until = Instant::now() + limit;
         loop {
             match self.listener.accept() {
-                Ok((stream, _)) if standing::peer(&stream).is_ok() => return Ok(Some(Connection(stream.into()))),
+                Ok((stream, _)) if standing::peer(&stream).is_ok() => {
+                    return Ok(Some(Connection(stream.into())));
+                }
                 // Somebody else's is closed at once.
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -105,10 +108,9 @@ impl Connection {
     /// When there is no such port, or it is another user's.
     pub fn to(name: &str) -> Result<Self> {
         let what = || format!("cannot connect to port {name}");
-        let known = name.starts_with(PREFIX);
         let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "this is no port's name");
-        let stream = known.then(|| address(name)).unwrap_or_else(|| Err(unknown()));
-        let stream = stream.and_then(|address| UnixStream::connect_addr(&address));
+        let address = if name.starts_with(PREFIX) { address(name) } else { Err(unknown()) };
+        let stream = address.and_then(|address| UnixStream::connect_addr(&address));
         let stream = stream.map_err(|error| match error.kind() {
             io::ErrorKind::ConnectionRefused => {
                 Error::new(what(), io::Error::new(error.kind(), "no such port is open on this host"))
@@ -243,7 +245,13 @@ impl Published {
         segment.place(0, text.len()).write(text.as_bytes());
         let place = format!("{prefix}-{}-{}", std::process::id(), segment.descriptor());
         let place = bind(&place).map_err(failed)?;
-        Ok(Self { service: service.to_owned(), port: port.to_owned(), _name: name, _place: place, _text: segment })
+        Ok(Self {
+            service: service.to_owned(),
+            port: port.to_owned(),
+            _name: name,
+            _place: place,
+            _text: segment,
+        })
     }
 
     /// The service and the port.

@@ -19,11 +19,11 @@ use crate::directory::{self, JobDirectory};
 use crate::flags::{HOST_RANKS_MAX, LaterSection, Run, Section, Transfer, Transport};
 use crate::head::{self, Plan};
 use crate::hosts::{self, Host};
-use crate::{installation, spawned};
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::supervise::{Outcome, Supervisor};
+use crate::{installation, spawned};
 
 /// How a job is to be watched over and spoken of.
 #[derive(Clone, Copy, Debug)]

@@ -216,7 +216,8 @@ impl Instance {
         let remote = of_color(&Wish::decode_all(&bytes_of(&remote)), own.color);
         let Some(other) = remote.first() else { return Ok(None) };
         let context = first.context.min(other.context);
-        self.insert(context, first.local_context, self.group_of(&local)?, Some(self.group_of(&remote)?)).map(Some)
+        self.insert(context, first.local_context, self.group_of(&local)?, Some(self.group_of(&remote)?))
+            .map(Some)
     }
 
     pub(crate) fn insert(

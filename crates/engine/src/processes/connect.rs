@@ -120,7 +120,8 @@ impl Instance {
         connection.send(&bytes).map_err(failed)?;
         loop {
             if let Some(bytes) = connection.receive(LISTEN).map_err(failed)? {
-                let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                let word =
+                    |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
                 return Ok(bytes.chunks(8).map(word).collect());
             }
             self.go_on()?;
@@ -199,7 +200,13 @@ impl Instance {
     }
 
     /// Whether all processes of both groups are content.
-    fn ask_everybody(&self, communicator: Key, root: u32, content: bool, swap: Option<Swap<'_>>) -> Result<bool> {
+    fn ask_everybody(
+        &self,
+        communicator: Key,
+        root: u32,
+        content: bool,
+        swap: Option<Swap<'_>>,
+    ) -> Result<bool> {
         let answers = self.gather_locally(communicator, &[u8::from(content)])?;
         let mut all = [u8::from(answers.iter().all(|&answer| answer == 1))];
         if let Some(swap) = swap {
@@ -298,10 +305,16 @@ impl Instance {
                     continue;
                 }
                 let Some((access, job)) = state.strangers.jobs.get(&identity.job).cloned() else {
-                    return Err(Error::new(MPI_ERR_INTERN, "a process of the other group has an unknown job"));
+                    return Err(Error::new(
+                        MPI_ERR_INTERN,
+                        "a process of the other group has an unknown job",
+                    ));
                 };
                 if identity.rank >= job.placement().ranks() {
-                    return Err(Error::new(MPI_ERR_INTERN, "a process of the other group has no rank of its job"));
+                    return Err(Error::new(
+                        MPI_ERR_INTERN,
+                        "a process of the other group has no rank of its job",
+                    ));
                 }
                 let number = state.strangers.meet(*identity);
                 if state.outgoing.len() <= number as usize {
@@ -334,7 +347,8 @@ fn bridge_between(
     let (left, right) = (ours.members.len() as u32, theirs.members.len() as u32);
     if side == Side::Right {
         let place = Reader(&swap(&[0])?).text().filter(|place| !place.is_empty());
-        let missing = || Error::new(MPI_ERR_OTHER, "the other group could not make the bridge between the jobs");
+        let missing =
+            || Error::new(MPI_ERR_OTHER, "the other group could not make the bridge between the jobs");
         return Ok((place.ok_or_else(missing)?, None));
     }
     let made = Bridge::create(left, right, Shape::default_ring_bytes(left + right)).map_err(refused);

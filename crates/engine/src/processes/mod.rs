@@ -107,7 +107,10 @@ impl State {
             return Ok(Process(identity.rank));
         }
         self.strangers.numbers.get(&identity).map(|&number| Process(number)).ok_or_else(|| {
-            let detail = format!("a group has rank {} of a job that this process is not connected with", identity.rank);
+            let detail = format!(
+                "a group has rank {} of a job that this process is not connected with",
+                identity.rank
+            );
             Error::new(MPI_ERR_OTHER, detail)
         })
     }
@@ -146,7 +149,8 @@ impl State {
             communicator.group.contains(process)
                 || communicator.remote.as_ref().is_some_and(|remote| remote.contains(process))
         };
-        let unused = |number: u32| !self.communicators.iter().any(|(_, found)| in_use(found, Process(number)));
+        let unused =
+            |number: u32| !self.communicators.iter().any(|(_, found)| in_use(found, Process(number)));
         let connected = self.strangers.connected().map(|(number, _)| number);
         let parted: Vec<u32> = connected.filter(|&number| unused(number)).collect();
         for number in parted {
@@ -154,7 +158,10 @@ impl State {
             match &mut self.transport {
                 Transport::Bridged(bridged) => bridged.part(number),
                 Transport::File(files) => files.part(number),
-                Transport::Alone | Transport::SharedMemory(_) | Transport::Hosts(_) | Transport::Simulated(_) => {}
+                Transport::Alone
+                | Transport::SharedMemory(_)
+                | Transport::Hosts(_)
+                | Transport::Simulated(_) => {}
             }
         }
         let mut left: Vec<u64> = self.strangers.connected().map(|(_, identity)| identity.job).collect();

@@ -153,7 +153,9 @@ impl Party {
     pub fn check_reach(&self, other: &Self) -> Result<()> {
         let refused = |detail: String| Err(Error::new(MPI_ERR_OTHER, detail));
         if self.means == Means::Nothing || other.means == Means::Nothing {
-            return refused("jobs over several hosts cannot be connected with others; run them on one host".to_owned());
+            return refused(
+                "jobs over several hosts cannot be connected with others; run them on one host".to_owned(),
+            );
         }
         if self.namespace != other.namespace {
             let detail = format!(

@@ -98,7 +98,8 @@ impl Bridged {
 
     /// Process `peer` is not needed any more.
     pub fn part(&mut self, peer: u32) {
-        if let Some(link) = peer.checked_sub(self.ranks).and_then(|index| self.links.get_mut(index as usize)) {
+        if let Some(link) = peer.checked_sub(self.ranks).and_then(|index| self.links.get_mut(index as usize))
+        {
             *link = Link::default();
         }
     }

@@ -324,21 +324,15 @@ fn head(header: &Header, body_bytes: usize) -> ([u8; PREFIX_BYTES + HEADER_BYTES
 }
 
 /// Notes a name that was found, unless it is hidden, foreign, or its packet has been taken already.
-fn note(
-    found: &mut BTreeSet<Name>,
-    peers: &[Peer],
-    strangers: &BTreeMap<Identity, u32>,
-    text: &str,
-) {
+fn note(found: &mut BTreeSet<Name>, peers: &[Peer], strangers: &BTreeMap<Identity, u32>, text: &str) {
     let foreign = || {
         let Foreign { job, name } = Foreign::parse(text)?;
         let sender = *strangers.get(&Identity { job, rank: name.sender })?;
         Some(Name { sender, ..name })
     };
     // What looks like a rank's name but has a stranger's number is nobody's.
-    let ours = Name::parse(text).filter(|name| {
-        peers.get(name.sender as usize).is_some_and(|peer| peer.stranger.is_none())
-    });
+    let ours = Name::parse(text)
+        .filter(|name| peers.get(name.sender as usize).is_some_and(|peer| peer.stranger.is_none()));
     if let Some(name) = ours.or_else(foreign)
         && let Some(peer) = peers.get(name.sender as usize)
         && name.number >= peer.received

@@ -280,11 +280,9 @@ impl Transport {
     ) -> Result<usize> {
         match self {
             Self::File(transport) => transport.multicast(peers, header, body, bytes),
-            Self::Alone
-            | Self::SharedMemory(_)
-            | Self::Hosts(_)
-            | Self::Simulated(_)
-            | Self::Bridged(_) => Ok(0),
+            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) | Self::Bridged(_) => {
+                Ok(0)
+            }
         }
     }
 

@@ -24,7 +24,8 @@ pub fn with_file(mut hints: Info) -> Result<Info> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let pair = line.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
         let Some((key, value)) = pair.filter(|(key, _)| KEYS.contains(key)) else {
-            let why = format!("its line \"{line}\" is not KEY=VALUE with one of the keys {}", KEYS.join(", "));
+            let why =
+                format!("its line \"{line}\" is not KEY=VALUE with one of the keys {}", KEYS.join(", "));
             return Err(wrong("file", &file, &why));
         };
         if hints.get(key).is_none() {
@@ -42,12 +43,16 @@ pub fn check_place(hints: &Info) -> Result<()> {
     let own = process::host_name();
     let is_here = |host: &str| host == "localhost" || host == own || own.split('.').next() == Some(host);
     if let Some(host) = hints.get("host").filter(|host| !is_here(host)) {
-        let detail = format!("cannot start processes on host {host}: they are started on this host, {own}, only");
+        let detail =
+            format!("cannot start processes on host {host}: they are started on this host, {own}, only");
         return Err(Error::new(MPI_ERR_SPAWN, detail));
     }
     let machine = std::env::consts::ARCH;
     if let Some(arch) = hints.get("arch").filter(|arch| *arch != machine) {
-        return Err(Error::new(MPI_ERR_SPAWN, format!("there is no machine of type {arch} here, but {machine}")));
+        return Err(Error::new(
+            MPI_ERR_SPAWN,
+            format!("there is no machine of type {arch} here, but {machine}"),
+        ));
     }
     Ok(())
 }

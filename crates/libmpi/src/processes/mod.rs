@@ -55,7 +55,9 @@ fn refused(class: c_int) -> impl Fn(postrider_os::error::Error) -> Error {
 fn open_port(name: &str) -> Result<Arc<Port>> {
     let found = tables().ports.iter().find(|port| port.name() == name).cloned();
     found.ok_or_else(|| {
-        let detail = format!("this process has no open port \"{name}\"; a port is the process's that called MPI_Open_port");
+        let detail = format!(
+            "this process has no open port \"{name}\"; a port is the process's that called MPI_Open_port"
+        );
         Error::new(MPI_ERR_PORT, detail)
     })
 }

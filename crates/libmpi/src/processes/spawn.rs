@@ -102,7 +102,8 @@ fn meet(port: &Port, child: &mut Child) -> Result<Connection> {
                 None => {}
             }
         } else if let Some(status) = end {
-            let detail = format!("the spawned processes have ended without having called MPI_Init ({status})");
+            let detail =
+                format!("the spawned processes have ended without having called MPI_Init ({status})");
             return Err(Error::new(MPI_ERR_SPAWN, detail));
         }
         match first.take() {
