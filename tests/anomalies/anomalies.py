@@ -303,6 +303,106 @@ def many_jobs_at_once(setup):
         ended(setup, job).exited(0).silent()
 
 
+# Jobs that are connected.
+
+
+def start_spawner(setup, mode):
+    """Two ranks that have spawned two more; all wait."""
+    job = setup.start("-n", "2", setup.program("spawner"), mode)
+    until(lambda: len(processes("spawner")) == 4, "the spawned ranks start")
+    until(lambda: all(waits_in_mpi(pid) for pid in processes("spawner")), "all ranks wait")
+    time.sleep(0.3)
+    return job
+
+
+def spawned_launcher():
+    """The launcher of the spawned ranks."""
+    for pid in processes("postrider"):
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            if b"spawned" in file.read().split(b"\0"):
+                with open(f"/proc/{pid}/comm") as name:
+                    if name.read().strip() != "postrider-guard":
+                        return pid
+    sys.exit("there is no launcher of spawned ranks")
+
+
+def everything_ends(setup):
+    until(lambda: not processes("spawner"), "all ranks end")
+    until(lambda: not processes("postrider"), "all launchers and guards end")
+    setup.works()
+    if leftovers(setup):
+        sys.exit(f"left behind: {leftovers(setup)}")
+
+
+@case
+def spawned_rank_killed(setup):
+    """Both jobs end, and both say why."""
+    done = setup.run("-n", "2", setup.program("spawner"), "die")
+    done.check(done.code != 0, "the death of a connected process is no success")
+    done.names("rank 1 of 2 failed first", "SIGKILL", "a connected job has failed", "without having called MPI_Finalize")
+    everything_ends(setup)
+
+
+@case
+def spawning_rank_killed(setup):
+    job = start_spawner(setup, "wait")
+    children = spawned_launcher()
+    with open(f"/proc/{children}/stat") as file:
+        root = int(file.read().rsplit(")", 1)[1].split()[1])
+    os.kill(root, signal.SIGKILL)
+    ended(setup, job).exited(137).names("rank 0 of 2 failed first", "SIGKILL")
+    everything_ends(setup)
+
+
+@case
+def spawning_launcher_killed(setup):
+    job = start_spawner(setup, "wait")
+    job.kill()
+    job.communicate()
+    everything_ends(setup)
+
+
+@case
+def spawned_launcher_killed(setup):
+    job = start_spawner(setup, "wait")
+    os.kill(spawned_launcher(), signal.SIGKILL)
+    done = ended(setup, job).names("a connected job has failed")
+    done.check(done.code != 0, "the death of a connected job is no success")
+    everything_ends(setup)
+
+
+@case
+def spawner_terminated(setup):
+    job = start_spawner(setup, "wait")
+    job.send_signal(signal.SIGTERM)
+    done = ended(setup, job)
+    done.check(done.code in (143, -15), "expected the end by signal 15")
+    everything_ends(setup)
+
+
+@case
+def spawned_outlives(setup):
+    """The launcher waits for what its ranks have spawned, passes its output on, and hands its exit code on."""
+    done = setup.run("-n", "2", setup.program("spawner"), "0").exited(0).silent()
+    for rank in range(2):
+        done.check(f"\nrank {rank} is done" in "\n" + done.output, f"rank {rank} did not finish")
+        done.check(f"spawned rank {rank} is done" in done.output, f"spawned rank {rank} did not finish")
+    setup.run("-n", "2", setup.program("spawner"), "5").exited(5).names("of 2 failed first", "code 5")
+    everything_ends(setup)
+
+
+@case
+def jobs_meet(setup):
+    """Two jobs that nothing but a name connects."""
+    service = f"meeting of {os.getpid()}"
+    one = setup.start("-n", "2", setup.program("spawner"), "accept", service)
+    other = setup.start("-n", "3", setup.program("spawner"), "connect", service)
+    for job, here, there in [(one, 2, 3), (other, 3, 2)]:
+        done = ended(setup, job).exited(0).silent()
+        for rank in range(here):
+            done.check(f"rank {rank} of {here} has met {there}\n" in done.output, f"rank {rank} did not finish")
+
+
 # The machine is full or forbids something.
 
 

@@ -96,17 +96,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_survive_the_directory(sender: u32, number: u64, receiver: u32) {
+        fn names_survive_the_directory(sender: u32, number: u64, receiver: u32, job: u64) {
             let name = Name { sender, number };
             prop_assert_eq!(Name::parse(name.text().to_str().unwrap()), Some(name));
             let parcel = Parcel { receiver, name };
             prop_assert_eq!(Parcel::parse(parcel.text().to_str().unwrap()), Some(parcel));
+            let foreign = Foreign { job, name };
+            let text = foreign.text();
+            prop_assert_eq!(Foreign::parse(text.to_str().unwrap()), Some(foreign));
+            prop_assert!(Name::parse(text.to_str().unwrap()).is_none());
         }
 
         #[test]
         fn no_other_name_is_taken(text in "[0-9.+ -]{0,12}") {
             if let Some(name) = Name::parse(&text) {
                 prop_assert!(name.text().to_bytes() == text.as_bytes());
+            }
+            if let Some(foreign) = Foreign::parse(&text) {
+                prop_assert!(foreign.text().to_bytes() == text.as_bytes());
             }
             if let Some(parcel) = Parcel::parse(&text) {
                 prop_assert!(parcel.text().to_bytes() == text.as_bytes());

@@ -108,10 +108,9 @@ impl Connection {
     /// When there is no such port, or it is another user's.
     pub fn to(name: &str) -> Result<Self> {
         let what = || format!("cannot connect to port {name}");
-        let known = name.starts_with(PREFIX);
         let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "this is no port's name");
-        let stream = known.then(|| address(name)).unwrap_or_else(|| Err(unknown()));
-        let stream = stream.and_then(|address| UnixStream::connect_addr(&address));
+        let address = if name.starts_with(PREFIX) { address(name) } else { Err(unknown()) };
+        let stream = address.and_then(|address| UnixStream::connect_addr(&address));
         let stream = stream.map_err(|error| match error.kind() {
             io::ErrorKind::ConnectionRefused => {
                 Error::new(what(), io::Error::new(error.kind(), "no such port is open on this host"))

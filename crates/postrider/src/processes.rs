@@ -32,7 +32,9 @@ pub fn end_all_with(name: &str, value: &str) {
         let (mut found, mut doubtful) = (false, false);
         for pid in all() {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            if environment.split(|&byte| byte == 0).any(|variable| variable == entry.as_bytes()) {
+            if is_guard(pid) {
+                // That of a job that this one has spawned, whose launcher is among these: it ends by itself when it has cleaned up.
+            } else if environment.split(|&byte| byte == 0).any(|variable| variable == entry.as_bytes()) {
                 found = true;
                 send(pid, Signal::KILL);
             } else {
@@ -45,6 +47,17 @@ pub fn end_all_with(name: &str, value: &str) {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Whether process `pid` is a launcher's guard. Guards are not ended: they end when their launcher is dead and its job is too.
+pub fn is_guard(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "postrider-guard")
+}
+
+/// Whether process `pid` is the launcher of a spawned job, which goes on when those have ended that have asked for it.
+pub fn is_spawned_launcher(pid: u32) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|&byte| byte == 0).nth(1) == Some(b"spawned") && !is_guard(pid)
 }
 
 /// Neither dead nor a part of the kernel, and of this user, whose environment we may read.

@@ -18,7 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidf
 
 use crate::directory;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, start};
-use crate::processes::{self, children_of, send, send_to_group};
+use crate::processes::{self, children_of, is_guard, is_spawned_launcher, send, send_to_group};
 use crate::report::{Kind, Place};
 use crate::supervise::{Event, Failed, Ranks};
 
@@ -125,6 +125,10 @@ pub struct LocalRanks<'a> {
     child_ended: bool,
     /// Orphans that were asked to end.
     asked: Vec<u32>,
+    /// Launchers of jobs that dead ranks have spawned.
+    spawned: BTreeSet<u32>,
+    /// The exit code of the first of those that failed.
+    spawned_code: i32,
     /// Children that are neither ranks nor what they have left behind.
     pub spared: BTreeSet<u32>,
     /// Somebody else in this process waits for children that only he knows.
@@ -147,6 +151,8 @@ impl<'a> LocalRanks<'a> {
             missing_elsewhere: false,
             child_ended: false,
             asked: Vec::new(),
+            spawned: BTreeSet::new(),
+            spawned_code: 0,
             spared: BTreeSet::new(),
             children_are_awaited: false,
             places: Vec::new(),
@@ -199,17 +205,29 @@ impl<'a> LocalRanks<'a> {
                 dead.push((self.ranks[number].number, how, self.judge(number, how)));
             }
         }
+        if !dead.is_empty() {
+            // What the dead have spawned is ours from now on.
+            let children = children_of(std::process::id()).into_iter();
+            self.spawned.extend(children.filter(|&pid| is_spawned_launcher(pid)));
+        }
         self.collect_orphans();
         dead
     }
 
     /// Collects dead children that are nobody's rank, so that they do not pile up in a long job.
-    fn collect_orphans(&self) {
+    fn collect_orphans(&mut self) {
         while let Some(pid) = dead_child().filter(|_| !self.children_are_awaited) {
             if self.is_known(pid) {
                 return;
             }
-            let _nobodys = ended(pid);
+            let how = ended(pid);
+            if self.spawned.remove(&pid) && self.spawned_code == 0 {
+                self.spawned_code = match how {
+                    Some(Ended::Exited(code)) => code,
+                    Some(Ended::Killed { signal, .. }) => 128 + signal,
+                    None => 0,
+                };
+            }
         }
     }
 
@@ -263,7 +281,8 @@ impl<'a> LocalRanks<'a> {
     /// Asks what dead processes have left behind, each process once. When it ends its own children come to us.
     fn ask_orphans(&mut self, signal: Signal) {
         for pid in self.orphans() {
-            if !self.asked.contains(&pid) {
+            // Launchers of spawned jobs get every signal that ranks get.
+            if !self.asked.contains(&pid) && !self.spawned.contains(&pid) {
                 send(pid, signal);
                 send(pid, Signal::CONT);
                 self.asked.push(pid);
@@ -271,9 +290,10 @@ impl<'a> LocalRanks<'a> {
         }
     }
 
-    /// Our children that nobody knows.
+    /// Our children that nobody knows, but for guards of other launchers.
     fn orphans(&self) -> Vec<u32> {
-        children_of(std::process::id()).into_iter().filter(|&pid| !self.is_known(pid)).collect()
+        let children = children_of(std::process::id()).into_iter();
+        children.filter(|&pid| !self.is_known(pid) && !is_guard(pid)).collect()
     }
 }
 
@@ -299,8 +319,13 @@ impl Ranks for LocalRanks<'_> {
         self.child_ended = true;
     }
 
+    /// Spawned jobs count as well: they go on when the ranks have ended that have asked for them.
     fn are_living(&self) -> bool {
-        self.ranks.iter().any(|rank| rank.process.is_some())
+        !self.spawned.is_empty() || self.ranks.iter().any(|rank| rank.process.is_some())
+    }
+
+    fn exit_code_of_spawned(&self) -> i32 {
+        self.spawned_code
     }
 
     fn have_all_succeeded(&self) -> bool {
@@ -328,6 +353,7 @@ impl Ranks for LocalRanks<'_> {
         for rank in self.ranks.iter().filter(|rank| rank.process.is_some()) {
             send_to_group(rank.pid, signal);
         }
+        self.spawned.iter().for_each(|&launcher| send(launcher, signal));
     }
 
     fn ask(&mut self, signal: Signal) {

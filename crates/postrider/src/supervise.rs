@@ -114,6 +114,10 @@ pub trait Ranks {
     fn are_living(&self) -> bool;
     /// Whether all ranks have ended, with exit code 0.
     fn have_all_succeeded(&self) -> bool;
+    /// The exit code of the jobs that ranks have spawned and that have outlived these.
+    fn exit_code_of_spawned(&self) -> i32 {
+        0
+    }
     /// Whether no process of the job is left. Goes on with ending what dead ranks have left behind.
     fn are_over(&mut self) -> bool;
     /// Sends a signal to the group of each living rank.
@@ -526,12 +530,12 @@ impl<R: Ranks> Supervisor<R> {
     }
 
     fn outcome(self) -> Outcome {
-        let all_well = self.ranks.have_all_succeeded();
+        let (all_well, spawned) = (self.ranks.have_all_succeeded(), self.ranks.exit_code_of_spawned());
         self.ranks.abandon();
         match self.verdict {
             Some(Outcome::Signal(_)) if all_well => Outcome::Code(0),
             Some(outcome) => outcome,
-            None => Outcome::Code(0),
+            None => Outcome::Code(spawned),
         }
     }
 }

@@ -33,6 +33,7 @@ proptest! {
         prop_assert_eq!(numbers(&group), processes.clone());
         prop_assert_eq!(group.size() as usize, processes.len());
         prop_assert_eq!(group.process(group.size()), None);
+        prop_assert_eq!(group.greatest(), processes.iter().max().copied().map(Process));
         for process in 0..60 {
             let rank = processes.iter().position(|member| *member == process);
             prop_assert_eq!(group.rank(Process(process)), rank.map(|rank| rank as u32));
