@@ -1,6 +1,6 @@
 //! `cargo xtask functions`: docs/FUNCTIONS.md, the list of every function of the ABI with its section and who calls it.
 //!
-//! Nothing in it is written by hand. A file of libmpi defines each function, and its section of the standard stands in the comment above
+//! Nothing in it is written by hand. Each function is defined in a file of its chapter, and its section of the standard stands in the comment above
 //! it. The programs that call it are found by their text.
 
 use crate::test::names::{callers, identifiers};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 const DOCUMENT: &str = "docs/FUNCTIONS.md";
-const SOURCES: &str = "crates/libmpi/src";
+const SOURCES: &[&str] = &["crates/libmpi/src", "crates/io/src"];
 
 /// Chapters of the standard in which functions are defined.
 const CHAPTERS: &[(u32, &str)] = &[
@@ -103,12 +103,14 @@ fn chapter_of(section: &str) -> u32 {
     section.split('.').next().and_then(|chapter| chapter.parse().ok()).unwrap_or(0)
 }
 
-/// The functions that files of libmpi define, with their sections.
+/// The functions that the library defines, with their sections.
 fn definitions(names: &BTreeSet<String>) -> Result<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
-    for path in rust_files(&workspace::root().join(SOURCES))? {
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        definitions_in(&text, names, &mut found);
+    for folder in SOURCES {
+        for path in rust_files(&workspace::root().join(folder))? {
+            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            definitions_in(&text, names, &mut found);
+        }
     }
     Ok(found)
 }
