@@ -8,9 +8,11 @@
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::sync::AtomicU64;
 
 /// A value that one thread at a time may use.
 #[derive(Debug)]

@@ -217,11 +217,12 @@ mod tests {
             let (mut model, mut held, mut waiting) = (LockQueue::default(), BTreeMap::new(), BTreeMap::new());
             for (rank, exclusive) in steps {
                 let kind = if exclusive { LockKind::Exclusive } else { LockKind::Shared };
+                let in_line = waiting.contains_key(&rank);
                 if let Some(kind) = held.remove(&rank) {
                     let granted = shared.release(3, kind).unwrap();
                     prop_assert_eq!(Some(granted.clone()), model.release(rank));
                     held.extend(granted.iter().map(|rank| (*rank, waiting.remove(rank).unwrap())));
-                } else if !waiting.contains_key(&rank) {
+                } else if !in_line {
                     let at_once = shared.request(3, rank, kind).unwrap();
                     prop_assert_eq!(at_once, model.request(rank, kind));
                     if at_once { held.insert(rank, kind) } else { waiting.insert(rank, kind) };

@@ -283,7 +283,7 @@ impl Window {
             Some(shared) => Some(shared.base(rank)),
             None => (rank == self.rank).then_some(self.base),
         };
-        let is_some = |rank: &u32| self.peers[*rank as usize].size > 0 && address(*rank).is_some();
+        let is_some = |rank: &u32| self.peers[*rank as usize].size > 0;
         let Some(rank) = rank.or_else(|| (0..self.peers.len() as u32).find(is_some)) else {
             return Ok((0, 1, 0));
         };
