@@ -62,6 +62,7 @@ static void seen_at_once(MPI_File file)
 {
     int value = 0;
     OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    OK(MPI_File_seek_shared(file, 100, MPI_SEEK_SET));
     if (rank > 0) {
         OK(MPI_Recv(NULL, 0, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         OK(MPI_File_read_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
