@@ -5,27 +5,10 @@
 
 enum { LARGE = 300001 };
 
-/* What both sides do with the inter-communicator. */
-static void use(MPI_Comm inter, int is_child)
+/* Everybody sends to everybody on the other side, short and long. */
+static void exchange(MPI_Comm inter, int is_child, int own, int there)
 {
-    int own, here, there, flag, value, sum, expected;
-    int *all;
-    MPI_Comm merged, copy, half;
     MPI_Status status;
-    MPI_Group group;
-    OK(MPI_Comm_test_inter(inter, &flag));
-    CHECK(flag);
-    OK(MPI_Comm_rank(inter, &own));
-    OK(MPI_Comm_size(inter, &here));
-    OK(MPI_Comm_remote_size(inter, &there));
-    OK(MPI_Comm_remote_group(inter, &group));
-    OK(MPI_Group_size(group, &value));
-    CHECK_EQ(value, there);
-    OK(MPI_Group_rank(group, &value));
-    CHECK_EQ(value, MPI_UNDEFINED);
-    OK(MPI_Group_free(&group));
-
-    /* Everybody sends to everybody on the other side, short and long. */
     for (int bytes = 4; bytes <= LARGE; bytes = bytes == 4 ? 5000 : bytes == 5000 ? LARGE : LARGE + 1) {
         unsigned char *in = allocate((size_t)bytes), *out = allocate((size_t)bytes);
         MPI_Request *sends = allocate((size_t)there * sizeof *sends);
@@ -43,7 +26,28 @@ static void use(MPI_Comm inter, int is_child)
         free(out);
         free(in);
     }
+}
 
+/* What both sides do with the inter-communicator. */
+static void use(MPI_Comm inter, int is_child)
+{
+    int own, here, there, flag, value, sum, expected;
+    int *all;
+    MPI_Comm merged, copy, half;
+    MPI_Group group;
+    OK(MPI_Comm_test_inter(inter, &flag));
+    CHECK(flag);
+    OK(MPI_Comm_rank(inter, &own));
+    OK(MPI_Comm_size(inter, &here));
+    OK(MPI_Comm_remote_size(inter, &there));
+    OK(MPI_Comm_remote_group(inter, &group));
+    OK(MPI_Group_size(group, &value));
+    CHECK_EQ(value, there);
+    OK(MPI_Group_rank(group, &value));
+    CHECK_EQ(value, MPI_UNDEFINED);
+    OK(MPI_Group_free(&group));
+
+    exchange(inter, is_child, own, there);
     OK(MPI_Barrier(inter));
     value = own + 1 + 1000 * is_child;
     OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter));

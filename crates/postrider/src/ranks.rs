@@ -206,9 +206,10 @@ impl<'a> LocalRanks<'a> {
             }
         }
         if !dead.is_empty() {
-            // What the dead have spawned is ours from now on.
-            let children = children_of(std::process::id()).into_iter();
-            self.spawned.extend(children.filter(|&pid| is_spawned_launcher(pid)));
+            // What the dead have spawned is ours from now on. Our own guard looks like us.
+            let mut spawned = children_of(std::process::id());
+            spawned.retain(|&pid| !self.is_known(pid) && is_spawned_launcher(pid));
+            self.spawned.extend(spawned);
         }
         self.collect_orphans();
         dead

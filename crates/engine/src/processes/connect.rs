@@ -191,6 +191,9 @@ impl Instance {
         let (group, remote) = self.with(|state| {
             let members = agreement.theirs.members.iter().map(|member| state.process(*member));
             let remote = Group::of(members.collect::<Result<Vec<Process>>>()?);
+            if let Transport::Bridged(bridged) = &mut state.transport {
+                remote.processes().for_each(|process| bridged.settle(process.0));
+            }
             Ok((Arc::clone(&state.communicators.get(communicator)?.group), remote))
         })?;
         if group.processes().any(|process| remote.contains(process)) {

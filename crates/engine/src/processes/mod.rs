@@ -21,15 +21,7 @@ use crate::State;
 use crate::communicators::{Communicator, Process};
 use crate::error::{Error, Result};
 use crate::transports::Transport;
-
-/// A process, the same everywhere: the key of its job and its rank there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
-    /// Its job's key.
-    pub job: u64,
-    /// Its rank in `MPI_COMM_WORLD`.
-    pub rank: u32,
-}
+pub use crate::transports::wire::Identity;
 
 /// What has to be known of a job to reach its processes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! A transport with bridges: rings in shared memory to processes of other jobs, beside whatever leads to those of this one.
 //!
 //! Processes of other jobs have numbers above all ranks of this job ([`crate::processes`]), so a look at the number says which
-//! way a packet goes. Two processes may meet over several bridges in the course of time. Then the sender takes the
-//! newest, for everything; the receiver empties the older ones first, and looks at them once more when it has seen a packet in
-//! a newer one: what was sent before is visible by then. So packets of a pair stay in order.
+//! way a packet goes. Two processes may meet over several bridges in the course of time. A receiver listens at a bridge from
+//! the moment it has opened it, a sender uses it once everybody has said so ([`Bridged::settle`]), and then for everything. The
+//! receiver empties older bridges first, and looks at them once more when it has seen a packet in a newer one: what was sent
+//! before is visible by then. So packets of a pair stay in order, and none waits for somebody who has yet to come.
 //!
 //! A process has this transport from its first bridge on; before that nothing here costs anything.
 
@@ -46,6 +47,15 @@ struct Link {
     peer: Option<(Arc<Job>, u32)>,
     /// The oldest first.
     ways: Vec<Way>,
+    /// How many of them the other process listens at for certain.
+    settled: usize,
+}
+
+impl Link {
+    /// Where packets to the process go.
+    fn way_out(&self) -> Option<&Way> {
+        self.ways.get(self.settled.checked_sub(1)?)
+    }
 }
 
 #[derive(Debug)]
@@ -96,6 +106,14 @@ impl Bridged {
         link.ways.push(Way { producer, consumer, _bridge: far.bridge });
     }
 
+    /// Process `peer`, which was joined, listens at its bridge.
+    pub fn settle(&mut self, peer: u32) {
+        if let Some(link) = peer.checked_sub(self.ranks).and_then(|index| self.links.get_mut(index as usize))
+        {
+            link.settled = link.ways.len();
+        }
+    }
+
     /// Process `peer` is not needed any more.
     pub fn part(&mut self, peer: u32) {
         if let Some(link) = peer.checked_sub(self.ranks).and_then(|index| self.links.get_mut(index as usize))
@@ -106,7 +124,7 @@ impl Bridged {
 
     pub(super) fn limits(&self, peer: u32) -> Limits {
         let Some(link) = self.link(peer) else { return self.inner.limits(peer) };
-        let room = link.ways.last().map_or(0, |way| way.producer.body_bytes_max() - HEADER_BYTES_MAX);
+        let room = link.way_out().map_or(0, |way| way.producer.body_bytes_max() - HEADER_BYTES_MAX);
         Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
@@ -124,11 +142,11 @@ impl Bridged {
         if peer < self.ranks {
             return self.inner.send(peer, header, body, bytes);
         }
-        let Some(Link { peer: Some((job, rank)), ways }) = self.links.get_mut((peer - self.ranks) as usize)
-        else {
+        let link = self.links.get_mut((peer - self.ranks) as usize);
+        let Some(Link { peer: Some((job, rank)), ways, settled: settled @ 1.. }) = link else {
             return Err(Error::new(MPI_ERR_OTHER, "the connection to that process has been given up"));
         };
-        let Some(way) = ways.last_mut() else { return Ok(false) };
+        let Some(way) = ways.get_mut(*settled - 1) else { return Ok(false) };
         let head_bytes = header.bytes();
         let sent = way.producer.push(header.kind as u32, head_bytes + bytes, |cells| {
             header.write(cells);
@@ -172,7 +190,9 @@ impl Bridged {
             Some(Current::Inner) => self.inner.release(),
             Some(Current::Link { link, way, packet }) => {
                 // A packet that was the last of its process may have ended what led to that.
-                let Some(Link { peer: Some((job, rank)), ways }) = self.links.get_mut(link) else { return };
+                let Some(Link { peer: Some((job, rank)), ways, .. }) = self.links.get_mut(link) else {
+                    return;
+                };
                 if ways.get_mut(way).is_some_and(|way| way.consumer.release(packet)) {
                     job.doorbell(*rank).ring();
                 }

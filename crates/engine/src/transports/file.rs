@@ -27,10 +27,9 @@ use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
-use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Kind};
+use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Identity, Kind};
 use super::{Body, Incoming, Limits};
 use crate::error::{Error, Result};
-use crate::processes::Identity;
 
 /// `"PR"`, a version, and the packet's kind; then the length of the body.
 const PREFIX_BYTES: usize = 12;

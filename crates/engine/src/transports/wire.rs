@@ -12,6 +12,15 @@
 
 use postrider_os::memory::UserMemory;
 
+/// A process, the same everywhere: the key of its job and its rank there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// Its job's key.
+    pub job: u64,
+    /// Its rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+}
+
 /// The kinds of packets, and the words each carries after the envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
