@@ -42,5 +42,4 @@ mod statuses;
 mod tables;
 mod tools;
 mod topologies;
-#[allow(unsafe_code)]
 use library::instance;
