@@ -197,7 +197,6 @@ impl Queue<'_> {
 mod tests {
     use super::super::lock_queue::LockQueue;
     use super::*;
-    use postrider_os::wait::OwnBell;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::sync::Arc;
@@ -207,7 +206,7 @@ mod tests {
     fn shared(sizes: &[u64], apart: bool) -> Shared {
         let plan = Plan::new(sizes.iter().copied(), apart, 4096).unwrap();
         let segment = Segment::create(plan.bytes).unwrap();
-        Shared::new(segment, plan, Waiter::Alone(Arc::new(OwnBell::default()))).unwrap()
+        Shared::new(segment, plan, Waiter::Alone(Arc::default())).unwrap()
     }
 
     proptest! {
