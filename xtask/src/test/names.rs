@@ -32,7 +32,11 @@ pub fn callers() -> Result<BTreeMap<String, BTreeSet<String>>> {
     // The header of all programs begins and ends them.
     for source in programs::sources(&folder)?.into_iter().chain([folder.join("check.h")]) {
         let program = source.strip_prefix(&folder)?.with_extension("").display().to_string();
-        for name in identifiers(&read(&source)?) {
+        let mut text = read(&source)?;
+        for header in headers_beside(&text) {
+            text += &read(&source.with_file_name(header))?;
+        }
+        for name in identifiers(&text) {
             callers.entry(name).or_default().insert(program.clone());
         }
     }
@@ -44,6 +48,12 @@ pub fn callers() -> Result<BTreeMap<String, BTreeSet<String>>> {
         }
     }
     Ok(callers)
+}
+
+/// The headers of its own folder that a program includes.
+fn headers_beside(text: &str) -> Vec<String> {
+    let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    included.filter(|name| !name.contains('/')).map(str::to_owned).collect()
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -1,8 +1,8 @@
 //! The side where the memory is: what packets of a window do when they arrive.
 //!
 //! Everything is applied at once, under the engine's lock, whenever this process makes progress: so accumulates are atomic,
-//! and those of one origin stay in order. Only what a get wants is read when there is room for it. An access outside of
-//! the window does nothing; its origin is told.
+//! and those of one origin stay in order. Only what a get wants is read when there is room for it; what ends an epoch waits until
+//! then, since others may write afterwards. An access outside of the window does nothing; its origin is told.
 
 use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_RMA_RANGE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
@@ -88,6 +88,10 @@ impl State {
         if known.is_none_or(|known| known.process != peer) {
             return Err(lost("comes from a process that is not in its group"));
         }
+        if matches!(verb, Verb::Unlock | Verb::Complete) && self.has_answers(peer, header.context) {
+            self.enqueue(peer, Outgoing::OneSided(Box::new(Parcel::Received(*header))));
+            return Ok(());
+        }
         self.completions = self.completions.wrapping_add(1);
         let [first, ..] = header.words;
         match verb {
@@ -133,6 +137,17 @@ impl State {
             Verb::Complete => self.windows.get_mut(key)?.peer(source).completes += 1,
         }
         Ok(())
+    }
+
+    /// Whether answers to what a process has asked of a window have not left.
+    fn has_answers(&self, process: u32, context: u64) -> bool {
+        let is_answer = |waiting: &Outgoing| match waiting {
+            Outgoing::OneSided(parcel) => {
+                matches!(&**parcel, Parcel::Reply(reply) if reply.header.context == context)
+            }
+            _ => false,
+        };
+        self.outgoing[process as usize].iter().any(is_answer)
     }
 
     /// Tells processes that they have the lock of `rank`'s memory now.

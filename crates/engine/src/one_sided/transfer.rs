@@ -33,6 +33,8 @@ pub(crate) enum Parcel {
     Reply(Reply),
     /// A packet with these bytes.
     Packet(Header, OwnedMemory),
+    /// A packet that has come, and waits for the answers before it to leave.
+    Received(Header),
 }
 
 /// An operation that fetches something.
@@ -251,6 +253,10 @@ impl State {
             Parcel::Packet(header, body) => {
                 let bytes = body.len();
                 self.transport.send(process, header, UserMemory::of(body), bytes)?
+            }
+            Parcel::Received(header) => {
+                self.take_one_sided(process, header, &mut Body::Memory(self.nowhere, 0))?;
+                true
             }
         };
         Ok((!sent).then_some(parcel))

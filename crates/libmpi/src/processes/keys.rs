@@ -93,7 +93,8 @@ pub fn processes(most: u32, hints: &Info) -> Result<u32> {
 
 /// The greatest number from 1 to `most` of those from `first` to `last` by `step`.
 fn greatest(first: i64, last: i64, step: i64, most: i64) -> Option<i64> {
-    let steps = last.checked_sub(first)?.checked_div(step).filter(|steps| *steps >= 0)?;
+    let way = last.checked_sub(first)?;
+    let steps = way.checked_div(step).filter(|_| way == 0 || (way > 0) == (step > 0))?;
     let end = first + steps * step;
     let (low, high, step) = if step > 0 { (first, end, step) } else { (end, first, step.checked_neg()?) };
     let high = if high > most { high - high.saturating_sub(most).div_euclid(step) * step } else { high };
