@@ -4,7 +4,8 @@
 
 #include <pthread.h>
 
-#ifdef LARGE_COUNT
+/* The header of another ABI may lack the twins. */
+#if defined(LARGE_COUNT) && defined(MPI_ABI_VERSION)
 #define PSEND_INIT MPI_Psend_init_c
 #define PRECV_INIT MPI_Precv_init_c
 #else

@@ -40,7 +40,7 @@ const STAGES: &[Stage] = &[
     ("client", client),
     // With 1 and 4 ranks, too, without this option: that takes twice as long.
     ("mpi4py", || Ok(vec![xtask(&["mpi4py", "--ranks", "2,3"])])),
-    ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2"])])),
+    ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])])),
     ("mpich-abi", mpich_abi),
     ("octave", octave),
     ("python", python),

@@ -104,7 +104,7 @@ impl NameOut {
     }
 }
 
-/// A status argument; null is `MPI_STATUS_IGNORE`.
+/// A status argument, or `MPI_STATUS_IGNORE`.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct StatusOut(pub *mut MPI_Status);
@@ -115,7 +115,7 @@ impl StatusOut {
     /// # Errors
     /// What MPI returns.
     pub fn set(self, bytes: i64) -> Result<()> {
-        if !self.0.is_null() {
+        if self.0 as usize != MPI_STATUS_IGNORE {
             // SAFETY: not `MPI_STATUS_IGNORE`, so the caller promises a status.
             Mpi::find()?.set_status(unsafe { &mut *self.0 }, bytes)?;
         }

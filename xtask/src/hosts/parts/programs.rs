@@ -31,6 +31,9 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
+/// Chapters that are for one host only, and say so on several.
+const ON_THE_OWN_HOST: &[&str] = &["processes"];
+
 /// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks.
 const THROUGH_A_CACHE: &[&str] = &["bcast", "random_traffic", "send_modes"];
 /// What that directory is like, as options of postrider-slowfs.
@@ -43,7 +46,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let (mut cases, mut through_a_cache) = (Vec::new(), Vec::new());
     for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
         for build in program.builds(&folder) {
-            if build.large_count && !arguments.all {
+            if build.large_count && !arguments.all || ON_THE_OWN_HOST.contains(&build.chapter.as_str()) {
                 continue;
             }
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
@@ -76,8 +79,12 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
 fn case(arguments: &Arguments, build: &Build, way: Way, hosts: &str, ranks: usize) -> Case {
     let level = if build.large_count { "multiple" } else { "single" };
     let level = format!("TEST_THREAD_LEVEL={level}");
+    let mut options = vec!["--hosts", hosts, "-x", &level];
+    if build.chapter == "io" {
+        options.extend(["-x", "TMPDIR=/shared"]);
+    }
     let command = arguments.launch(
-        &["--hosts", hosts, "-x", &level],
+        &options,
         Some(way),
         &[&build.binary.display().to_string()],
     );
