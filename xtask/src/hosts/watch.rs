@@ -182,7 +182,10 @@ impl Snapshot {
 
 /// The processes of a host that run whether there is a job or not: those of `tests/hosts/host.sh`.
 fn is_of_the_host(pid: u32, words: &str) -> bool {
-    pid == 1 || words == "sleep infinity" || words.starts_with("sshd:") && words.contains("[listener]")
+    // Slurm's own process for a step goes on for a while where it cannot reach srun.
+    let of_slurm = words.starts_with("slurmstepd:");
+    let of_ssh = words.starts_with("sshd:") && words.contains("[listener]");
+    pid == 1 || words == "sleep infinity" || of_ssh || of_slurm
 }
 
 /// The process ids of a host that is up, without those of the host itself and the dead that nobody has asked for yet.
