@@ -41,6 +41,15 @@ pub struct Planned {
     pub number: i32,
 }
 
+/// The forms of collective operations that are numbered apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Blocking ones.
+    Blocking,
+    /// Those that go on beside the program: nonblocking and persistent ones.
+    Beside,
+}
+
 /// A collective call on a communicator, while its arguments are looked at.
 #[derive(Debug)]
 pub struct Calls<'a> {
@@ -528,6 +537,7 @@ impl Instance {
     pub fn plan(
         &self,
         communicator: Key,
+        form: Form,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Planned> {
         let mut state = self.lock();
@@ -543,7 +553,7 @@ impl Instance {
         let used = calls.used.get();
         used.into_iter().for_each(|used| state.report.count(used));
         state.counters.collectives += 1;
-        let number = state.communicators.get_mut(communicator)?.next_collective();
+        let number = state.communicators.get_mut(communicator)?.next_collective(form);
         Ok(Planned { call, schedule, number })
     }
 
@@ -556,7 +566,7 @@ impl Instance {
         communicator: Key,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<()> {
-        let planned = self.plan(communicator, prepare)?;
+        let planned = self.plan(communicator, Form::Blocking, prepare)?;
         self.run_planned(&planned)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::calls::Planned;
+use super::calls::{Form, Planned};
 use super::schedule::{Buffer as Where, Peer, Schedule, Scratch, Span, Step, TypeOf};
 use crate::communicators::{Communicator, Route, Space};
 use crate::datatypes::{Datatype, copy};
@@ -302,7 +302,9 @@ impl Instance {
     /// # Errors
     /// When a message does not fit, an operation does not take the datatype, or communication fails.
     pub fn run(&self, call: &Call, schedule: &Schedule) -> Result<()> {
-        let tag = self.with(|state| Ok(state.communicators.get_mut(call.communicator)?.next_collective()))?;
+        let tag = self.with(|state| {
+            Ok(state.communicators.get_mut(call.communicator)?.next_collective(Form::Blocking))
+        })?;
         self.run_numbered(call, schedule, tag)
     }
 

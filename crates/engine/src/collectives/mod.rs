@@ -30,7 +30,7 @@ pub mod spreading;
 pub mod tree;
 mod under_way;
 
-pub use calls::{Calls, Planned, Rooted};
+pub use calls::{Calls, Form, Planned, Rooted};
 pub use data::{Data, Many, Operands};
 pub use execute::{Call, Side, Types};
 pub(crate) use under_way::UnderWay;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use postrider_os::gate::GateGuard;
 
-use super::calls::{Calls, Planned};
+use super::calls::{Calls, Form, Planned};
 use super::execute::{Call, Running, ScratchMemory};
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
@@ -131,7 +131,7 @@ impl Instance {
         communicator: Key,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Key> {
-        let planned = Arc::new(self.plan(communicator, prepare)?);
+        let planned = Arc::new(self.plan(communicator, Form::Beside, prepare)?);
         let mut state = self.lock();
         let key = state.start_collective(planned);
         drop(self.advance(state));
@@ -147,7 +147,7 @@ impl Instance {
         communicator: Key,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Key> {
-        let planned = Arc::new(self.plan(communicator, prepare)?);
+        let planned = Arc::new(self.plan(communicator, Form::Beside, prepare)?);
         self.with(|state| state.persistent(Template::Collective(planned)))
     }
 

@@ -22,6 +22,7 @@ pub use caching::Caching;
 pub(crate) use duplicate::Pending;
 pub use group::{Group, Process};
 
+use crate::collectives::Form;
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
 use crate::collectives::select::Situation;
@@ -61,8 +62,8 @@ pub struct Communicator {
     pub session: Option<Key>,
     /// The attached buffer.
     pub(crate) attached: Option<Attached>,
-    /// Collective operations so far: the tag of the next one.
-    collectives: i32,
+    /// Collective operations of each form so far: the tags of the next ones.
+    collectives: [i32; 2],
     /// How the local group is spread over hosts, once somebody has asked.
     nodes: OnceCell<Option<Nodes>>,
 }
@@ -122,7 +123,7 @@ impl Communicator {
             topology: None,
             session: None,
             attached: None,
-            collectives: 0,
+            collectives: [0; 2],
             nodes: OnceCell::new(),
         }
     }
@@ -197,10 +198,12 @@ impl Communicator {
         self.group.greatest().is_some_and(|Process(greatest)| greatest >= facts.size)
     }
 
-    /// The tag of the next collective operation.
-    pub(crate) fn next_collective(&mut self) -> i32 {
-        self.collectives = (self.collectives + 1) & i32::MAX;
-        self.collectives
+    /// The tag of the next collective operation of a form. Forms are counted apart, since blocking operations never match others
+    /// (section 6.12): programs that mix them up in time work all the same.
+    pub(crate) fn next_collective(&mut self, form: Form) -> i32 {
+        let count = &mut self.collectives[form as usize];
+        *count = (*count + 1) & (i32::MAX >> 1);
+        *count << 1 | form as i32
     }
 }
 

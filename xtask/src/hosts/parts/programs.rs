@@ -83,11 +83,7 @@ fn case(arguments: &Arguments, build: &Build, way: Way, hosts: &str, ranks: usiz
     if build.chapter == "io" {
         options.extend(["-x", "TMPDIR=/shared"]);
     }
-    let command = arguments.launch(
-        &options,
-        Some(way),
-        &[&build.binary.display().to_string()],
-    );
+    let command = arguments.launch(&options, Some(way), &[&build.binary.display().to_string()]);
     let one = if hosts.contains(',') { "" } else { " on one host" };
     let name = format!("{}/{} ranks {ranks}{one} {}", build.chapter, build.name, way.name());
     Case::command(name, command, |ended| ended.said_only(""))
