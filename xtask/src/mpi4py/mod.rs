@@ -1,12 +1,10 @@
 //! `cargo xtask mpi4py`: mpi4py's own test suite on our library.
 //!
 //! mpi4py is in the project's Python environment, built from the source distribution; the suite comes from the same
-//! distribution, unchanged. `tests/mpi4py/suite.py` runs it on each rank and writes down what becomes of every test;
-//! `tests/mpi4py/excluded.txt` names what waits for chapters that the library does not have yet. mpi4py knows by the
+//! distribution, unchanged. `tests/mpi4py/suite.py` runs it on each rank and writes down what becomes of every test. mpi4py knows by the
 //! name of a library which of its tests to leave out there. It has no entry for ours, so nothing is left out but what a
 //! test itself finds missing; `--skips` lists that.
 
-mod excluded;
 pub mod records;
 
 use crate::environment::{Environment, MPI4PY_VERSION};
@@ -117,16 +115,13 @@ impl Suite {
         Ok(Self { python, tests, folder: folder.join("wheel") })
     }
 
-    /// The options of the suite's program: what is left out, and which modules are to run if not all.
+    /// The options of the suite's program: which modules are to run if not all.
     pub fn options(&self, modules: &[String]) -> Result<Vec<String>> {
-        let path = workspace::root().join("tests/mpi4py/excluded.txt");
-        let list = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let mut options = vec!["--quiet".to_owned(), "--no-builddir".to_owned()];
-        options.extend(excluded::options(&list, &self.tests)?);
         for module in modules {
             let source = self.tests.join(format!("{module}.py"));
             ensure!(source.exists(), "mpi4py's suite has no module {module}");
-            options.extend(["-i".to_owned(), excluded::module_pattern(module)]);
+            options.extend(["-i".to_owned(), format!("^{module}\\.py$")]);
         }
         Ok(options)
     }
