@@ -217,6 +217,8 @@ impl Job<'_> {
         command.args(["--transport", self.transport.name()]);
         command.args(["--timeout", &arguments.timeout.to_string()]);
         command.arg(&self.suite.python).arg(workspace::root().join("tests/mpi4py/suite.py"));
+        // Processes that a test spawns read its functions from its module.
+        command.env("PYTHONPATH", &self.suite.tests);
         command.arg(&self.suite.tests).arg(records).arg(arguments.watchdog.to_string()).args(options);
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         command.status().with_context(|| format!("{} does not start", command.get_program().display()))
