@@ -6,6 +6,25 @@
 //! crate. Types are those of the ABI and of `arguments`; `Int` and `Address` differ between a function and its twin. The
 //! exporter's functions `opened` and `closed` hear of files, for the sake of their error handlers.
 
+/// Implements an exporter's trait `$check`, whose default is right for them, for the arguments that need no look before `io` sees them.
+#[macro_export]
+macro_rules! plain_arguments {
+    ($check:ident) => {
+        impl $check for MPI_File {}
+        impl $check for Memory {}
+        impl $check for ExtraState {}
+        impl $check for NameOut {}
+        impl $check for StatusOut {}
+        impl $check for Text {}
+        impl $check for c_int {}
+        impl $check for MPI_Offset {}
+        impl $check for MPI_Datarep_extent_function {}
+        impl $check for MPI_Datarep_conversion_function {}
+        impl $check for MPI_Datarep_conversion_function_c {}
+        impl<T> $check for Out<T> {}
+    };
+}
+
 /// See the head of this file.
 #[macro_export]
 macro_rules! file_functions {

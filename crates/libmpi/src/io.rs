@@ -94,18 +94,7 @@ impl Argument for MPI_Info {
     }
 }
 
-impl Argument for MPI_File {}
-impl Argument for Memory {}
-impl Argument for ExtraState {}
-impl Argument for NameOut {}
-impl Argument for StatusOut {}
-impl Argument for Text {}
-impl Argument for c_int {}
-impl Argument for MPI_Offset {}
-impl Argument for MPI_Datarep_extent_function {}
-impl Argument for MPI_Datarep_conversion_function {}
-impl Argument for MPI_Datarep_conversion_function_c {}
-impl<T> Argument for Out<T> {}
+postrider_io::plain_arguments! { Argument }
 
 /// Exports the functions.
 macro_rules! export {

@@ -66,18 +66,7 @@ impl Argument for AnyDatatype {
 }
 
 impl Argument for MPI_Info {}
-impl Argument for MPI_File {}
-impl Argument for Memory {}
-impl Argument for ExtraState {}
-impl Argument for NameOut {}
-impl Argument for StatusOut {}
-impl Argument for Text {}
-impl Argument for c_int {}
-impl Argument for MPI_Offset {}
-impl Argument for MPI_Datarep_extent_function {}
-impl Argument for MPI_Datarep_conversion_function {}
-impl Argument for MPI_Datarep_conversion_function_c {}
-impl<T> Argument for Out<T> {}
+postrider_io::plain_arguments! { Argument }
 
 /// Runs the body of a function, and applies the error handler.
 fn call(name: &str, object: Object, body: impl FnOnce() -> Result<()>) -> c_int {
