@@ -156,8 +156,9 @@ impl Instance {
         }
         self.wake_others(&state, before);
         let before = state.completions;
-        let ticket = self.waiter.prepare();
-        if matches!(ticket, Ticket::Futex(_)) {
+        let alone = state.sleepers == 0;
+        let ticket = self.waiter.prepare(state.transport.rest(alone));
+        if !matches!(ticket, Ticket::Kept) {
             state.progress()?;
             if let Some(result) = ready(&mut state) {
                 if state.sleepers == 0 {
@@ -171,6 +172,9 @@ impl Instance {
         }
         // What the last look has left has been reported already: nobody would ring for it again.
         if state.more || state.has_ready_collective() {
+            if state.sleepers == 0 {
+                self.waiter.stay_awake();
+            }
             return Ok(Slept::Woken(state));
         }
         state.sleepers += 1;

@@ -115,8 +115,9 @@ impl BellPipe {
         }
     }
 
+    /// Wakes the sleeper, whether it sleeps or is about to.
     #[cold]
-    fn write(&self) {
+    pub fn write(&self) {
         // A full pipe wakes as well as one more byte, and a sleeper that is gone needs none.
         let _ = (&self.0).write(&[1]);
     }

@@ -219,7 +219,11 @@ pub fn write_some(
     file.write_vectored(&slices)
 }
 
-fn write_all(file: &mut File, head: &[u8], body: UserMemory, bytes: usize) -> io::Result<()> {
+/// Writes all of `head` and then the `bytes` bytes at `body`.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all(file: &mut File, head: &[u8], body: UserMemory, bytes: usize) -> io::Result<()> {
     let total = head.len() + bytes;
     let mut done = 0;
     while done < total {

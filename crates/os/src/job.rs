@@ -12,11 +12,13 @@
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
+//!            +72  descriptor of the pipe at which the rank may sleep  written by the rank
 //!            +128 spare line, so that no two ranks' doorbells share an adjacent pair of lines
 //! map      4 bytes per rank of the job: the number of its host
-//! links    8 bytes per host: the token of the link to it, and the descriptor of its pipe   see `link`
+//! links    32 bytes per host: the token of the link to it and the words of its intake     see `link` and `intake`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
 //! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
+//! intakes  for each host what has come from it and was not taken          if the job has other hosts as well
 //! shelves  one for each rank of this host                                 with the rings, see `shelf`
 //! ```
 //!
@@ -26,6 +28,7 @@
 use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
 use crate::hosts::Placement;
+use crate::intake::{INTAKE_BYTES, INTAKE_WORDS, Intake, LinkSource};
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
 use crate::process::{self, Watched, can_copy_between_processes};
@@ -34,7 +37,7 @@ use crate::shared_memory::{Segment, malformed};
 use crate::shelf::layout::{self, SHELF_BYTES};
 use crate::shelf::{TRAY_BYTES, TRAYS, Tray};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
-use crate::wait::Doorbell;
+use crate::wait::{Doorbell, TowerPlace};
 
 /// Environment variable: `<launcher pid>:<descriptor>` of the job segment.
 pub const ENV_JOB: &str = "POSTRIDER_JOB";
@@ -53,11 +56,12 @@ pub const ENV_ENGINE: &str = "POSTRIDER_ENGINE";
 pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const BOARD: usize = 4096;
 const SLOT_BYTES: usize = 192;
+const LINK_BYTES: usize = 32;
 const NAME_WORDS: usize = 4;
 
 /// How messages travel between the ranks of this host.
@@ -270,7 +274,7 @@ impl Job {
     /// The right to write to the link to host `host`.
     #[must_use]
     pub fn link_token(&self, host: u32) -> Token<'_> {
-        let words = self.layout.links + 8 * host.min(self.placement.hosts() - 1) as usize;
+        let words = self.link_words(host);
         Token::new(self.segment.word32(words), self.segment.word32(words + 4))
     }
 
@@ -278,6 +282,29 @@ impl Job {
     #[must_use]
     pub fn open_link(&self, host: u32) -> Option<LinkPipe> {
         LinkPipe::open(self.post_pid(), self.link_token(host).descriptor())
+    }
+
+    /// What has come through the link from host `host`.
+    #[must_use]
+    pub fn intake(&self, host: u32) -> Intake<'_> {
+        let words = self.link_words(host) + 8;
+        let words: [_; INTAKE_WORDS] = std::array::from_fn(|i| self.segment.word32(words + 4 * i));
+        let bytes = self.layout.intakes + INTAKE_BYTES * self.known_host(host);
+        Intake::new(words, self.segment.place(bytes, INTAKE_BYTES))
+    }
+
+    /// Opens the link from host `host` for a rank that has its intake; none when only the post can read it.
+    #[must_use]
+    pub fn open_link_source(&self, host: u32) -> Option<LinkSource> {
+        LinkSource::open(self.post_pid(), self.intake(host).descriptor())
+    }
+
+    fn known_host(&self, host: u32) -> usize {
+        host.min(self.placement.hosts() - 1) as usize
+    }
+
+    fn link_words(&self, host: u32) -> usize {
+        self.layout.links + LINK_BYTES * self.known_host(host)
     }
 
     /// The process that has the post of this host.
@@ -299,7 +326,14 @@ impl Job {
     #[must_use]
     pub fn doorbell(&self, rank: u32) -> Doorbell<'_> {
         let base = self.slot(rank).base + 64;
-        Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4))
+        let tower =
+            TowerPlace { pid: self.segment.word32(base - 64), descriptor: self.segment.word32(base + 8) };
+        Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4)).with_tower(tower)
+    }
+
+    /// Tells everybody at which descriptor of this process rank `rank` may sleep (the rank).
+    pub fn set_tower(&self, rank: u32, descriptor: u32) {
+        self.segment.word32(self.slot(rank).base + 64 + 8).store(descriptor, Relaxed);
     }
 
     /// The sending end of the ring from `sender` to `receiver`. Only `sender` may have it, and only once.
@@ -373,6 +407,7 @@ struct Layout {
     links: usize,
     rings: usize,
     post: usize,
+    intakes: usize,
     shelves: usize,
     bytes: usize,
 }
@@ -384,13 +419,15 @@ impl Layout {
         let to_post = if has_post(shape, placement) { 2 * local } else { 0 };
         let map = BOARD + ranks * SLOT_BYTES;
         let links = (map + 4 * ranks).next_multiple_of(8);
-        let rings = (links + 8 * placement.hosts() as usize).next_multiple_of(4096);
+        let rings = (links + LINK_BYTES * placement.hosts() as usize).next_multiple_of(4096);
         let post = rings + pairs * (RING_HEADER_BYTES + shape.ring_bytes as usize);
         let end = post + to_post * (RING_HEADER_BYTES + shape.post_ring_bytes() as usize);
-        let shelves = end.next_multiple_of(4096);
+        let intakes = end.next_multiple_of(4096);
+        let others = if placement.hosts() > 1 { placement.hosts() as usize } else { 0 };
+        let shelves = intakes + others * INTAKE_BYTES;
         let owners = if shape.transport == Transport::SharedMemory { local } else { 0 };
         let bytes = shelves + owners * SHELF_BYTES;
-        Self { map, links, rings, post, shelves, bytes }
+        Self { map, links, rings, post, intakes, shelves, bytes }
     }
 }
 

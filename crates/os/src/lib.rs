@@ -11,6 +11,7 @@ pub mod error;
 pub mod file;
 pub mod gate;
 pub mod hosts;
+pub mod intake;
 #[cfg(not(loom))]
 pub mod job;
 pub mod launch;

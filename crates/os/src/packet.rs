@@ -26,7 +26,7 @@ pub const WINDOW_BYTES: u64 = 4 << 20;
 /// The most ranks that labels have room for.
 pub const RANKS_MAX: u32 = 1 << 24;
 /// The most bytes that follow a [`Head`].
-pub const PAYLOAD_BYTES_MAX: u32 = 1 << 20;
+pub const PAYLOAD_BYTES_MAX: u32 = 320 << 10;
 /// Bytes of a [`Head`].
 pub const HEAD_BYTES: usize = 16;
 

@@ -87,6 +87,14 @@ pub fn open_pipe(pid: u32, descriptor: u32) -> io::Result<File> {
     OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(format!("/proc/{pid}/fd/{descriptor}"))
 }
 
+/// Opens the pipe that is descriptor `descriptor` of process `pid`, to read from it without ever waiting.
+///
+/// # Errors
+/// When that process is gone or another user's, or has no such pipe.
+pub fn open_pipe_to_read(pid: u32, descriptor: u32) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(format!("/proc/{pid}/fd/{descriptor}"))
+}
+
 /// Does `work`, which writes to a pipe, without the signal (`SIGPIPE`) that a pipe without a reader sends this thread.
 pub fn without_broken_pipes<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     // SAFETY: all sets are initialised before they are read, and belong to this function; only this thread's mask is changed.

@@ -1,7 +1,7 @@
 //! Sleeping until somebody rings, without spinning and without losing a wake-up.
 //!
 //! A [`Doorbell`] is two words in shared memory: `word`, a count of rings that the sleeper's futex compares, and
-//! `asleep`, 1 while somebody sleeps or is about to. The protocol, in the order that makes it right:
+//! `asleep`, how somebody sleeps or is about to, and 0 when nobody does. The protocol, in the order that makes it right:
 //!
 //! - The sleeper reads `word` and sets `asleep` ([`Doorbell::prepare`]), *then looks once more* for what it waits for, and only
 //!   then sleeps, if `word` is still the same ([`Doorbell::sleep`]).
@@ -17,11 +17,42 @@ use std::time::Duration;
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU32, full_fence, futex_wait, futex_wake_all};
 
+/// A thread sleeps at the futex.
+const AT_FUTEX: u32 = 1;
+/// A thread sleeps at the pipe of its [`BellTower`](crate::bell::BellTower), among other descriptors.
+const AT_TOWER: u32 = 2;
+
 /// What wakes one process; see the module's head.
 #[derive(Clone, Copy, Debug)]
 pub struct Doorbell<'a> {
     word: &'a AtomicU32,
     asleep: &'a AtomicU32,
+    tower: Option<TowerPlace<'a>>,
+}
+
+/// Where the pipe is that wakes a process which does not sleep at the futex: the process, and its descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct TowerPlace<'a> {
+    /// The process.
+    pub pid: &'a AtomicU32,
+    /// The writing end of the pipe there.
+    pub descriptor: &'a AtomicU32,
+}
+
+impl TowerPlace<'_> {
+    /// Opened anew each time: who sleeps like this waits for another host, and is rarely woken from this one.
+    #[cfg(not(loom))]
+    fn ring(self) {
+        let (pid, descriptor) = (self.pid.load(Relaxed), self.descriptor.load(Relaxed));
+        if let Ok(pipe) = crate::bell::BellPipe::open(pid, descriptor) {
+            pipe.write();
+        }
+    }
+
+    #[cfg(loom)]
+    fn ring(self) {
+        self.descriptor.fetch_add(1, SeqCst);
+    }
 }
 
 /// What [`Doorbell::prepare`] saw.
@@ -32,7 +63,13 @@ impl<'a> Doorbell<'a> {
     /// A doorbell of two words that start as zero.
     #[must_use]
     pub fn new(word: &'a AtomicU32, asleep: &'a AtomicU32) -> Self {
-        Self { word, asleep }
+        Self { word, asleep, tower: None }
+    }
+
+    /// The same doorbell, of a process that may also sleep at a pipe.
+    #[must_use]
+    pub fn with_tower(self, tower: TowerPlace<'a>) -> Self {
+        Self { tower: Some(tower), ..self }
     }
 
     /// Wakes the sleeper if there is one. What it waits for must be visible already.
@@ -46,9 +83,13 @@ impl<'a> Doorbell<'a> {
 
     #[cold]
     fn wake(&self) {
-        if self.asleep.swap(0, SeqCst) != 0 {
+        let asleep = self.asleep.swap(0, SeqCst);
+        if asleep & AT_FUTEX != 0 {
             self.word.fetch_add(1, SeqCst);
             futex_wake_all(self.word);
+        }
+        if let Some(tower) = self.tower.filter(|_| asleep & AT_TOWER != 0) {
+            tower.ring();
         }
     }
 
@@ -56,15 +97,32 @@ impl<'a> Doorbell<'a> {
     #[must_use]
     pub fn prepare(&self) -> Ticket {
         let ticket = Ticket(self.word.load(SeqCst));
-        // A swap, which costs the same as a store of this order: it stands in one line with the swaps of those who ring.
-        self.asleep.swap(1, SeqCst);
+        // It stands in one line with the swaps of those who ring.
+        self.asleep.fetch_or(AT_FUTEX, SeqCst);
         full_fence();
         ticket
+    }
+
+    /// Announces the wish to sleep at the pipe. Look once more, too, before that.
+    pub fn prepare_tower(&self) {
+        self.asleep.fetch_or(AT_TOWER, SeqCst);
+        full_fence();
+    }
+
+    /// Nobody of this process sleeps at the pipe any more.
+    pub fn leave_tower(&self) {
+        self.asleep.fetch_and(!AT_TOWER, SeqCst);
     }
 
     /// Sleeps until somebody rings after `ticket` was drawn, or `limit` has passed, which is what true means. May wake without reason.
     pub fn sleep(&self, ticket: Ticket, limit: Option<Duration>) -> bool {
         futex_wait(self.word, ticket.0, limit)
+    }
+
+    /// Whether somebody sleeps, or is about to.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.load(Relaxed) != 0
     }
 
     /// Takes the announcement back, when nobody else of this process is asleep.

@@ -88,8 +88,9 @@ impl Instance {
     /// Serves whatever comes, until the program is in MPI again; false when the helper is to end.
     fn serve<'a>(&'a self, mut state: GateGuard<'a, State>, before: u64) -> bool {
         while self.is_elsewhere(&state, before) {
+            state.transport.rest(false);
             drop(state);
-            let ticket = self.waiter.prepare();
+            let ticket = self.waiter.prepare(None);
             let Some(mut looking) = self.look_in() else { return false };
             if !looking.more {
                 looking.sleepers += 1;

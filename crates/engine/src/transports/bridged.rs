@@ -182,7 +182,7 @@ impl Bridged {
         let way = (0..=newest).find(|&way| ways[way].consumer.peek().is_some())?;
         let packet = ways[way].consumer.peek()?;
         self.current = Some(Current::Link { link, way, packet });
-        Some(incoming(self.ranks + link as u32, packet.meta, packet))
+        Some(incoming(self.ranks + link as u32, packet.meta, packet.body, packet.body_bytes))
     }
 
     pub(super) fn release(&mut self) {

@@ -6,7 +6,7 @@ use postrider_os::error::Result;
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 
-use super::post::Post;
+use super::post::{Post, Watch};
 use super::shared_memory::SharedMemory;
 use super::wire::Header;
 use super::{Incoming, Limits};
@@ -91,6 +91,10 @@ impl Hosts {
         if !self.rings.release() {
             self.post.release();
         }
+    }
+
+    pub(super) fn rest(&mut self, alone: bool) -> Option<Watch> {
+        self.post.rest(alone)
     }
 
     pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {

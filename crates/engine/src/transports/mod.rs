@@ -24,6 +24,7 @@ use postrider_os::process;
 use postrider_os::wait::{Doorbell, OwnBell};
 
 use crate::error::{Error, Result};
+use post::Watch;
 use wire::Header;
 
 /// Rings in a job of one rank, which nothing travels through.
@@ -161,22 +162,29 @@ impl Loner {
 }
 
 /// What [`Waiter::prepare`] saw; [`Waiter::sleep`] returns at once if something has come since.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Ticket {
     /// Of a doorbell.
     Futex(postrider_os::wait::Ticket),
+    /// Of a doorbell too, beside a link.
+    Watch(Watch),
     /// The system keeps count by itself.
     Kept,
 }
 
 impl Waiter {
-    /// Announces the wish to sleep; the caller must look once more for what it waits for before it does.
+    /// Announces the wish to sleep, with a link to watch or without; the caller must look once more for what it waits for
+    /// before it does.
     #[must_use]
-    pub fn prepare(&self) -> Ticket {
-        match self {
-            Self::Alone(loner) => Ticket::Futex(loner.doorbell().prepare()),
-            Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare()),
-            Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
+    pub fn prepare(&self, watch: Option<Watch>) -> Ticket {
+        match (self, watch) {
+            (Self::Alone(loner), _) => Ticket::Futex(loner.doorbell().prepare()),
+            (Self::Doorbell(job, rank), Some(watch)) => {
+                job.doorbell(*rank).prepare_tower();
+                Ticket::Watch(watch)
+            }
+            (Self::Doorbell(job, rank), None) => Ticket::Futex(job.doorbell(*rank).prepare()),
+            (Self::Inbox(..) | Self::Simulated(_), _) => Ticket::Kept,
         }
     }
 
@@ -192,6 +200,13 @@ impl Waiter {
     /// Sleeps until something may have come or `limit` has passed, which is what true means.
     pub fn sleep(&self, ticket: Ticket, limit: Duration) -> bool {
         match (self, ticket) {
+            (_, Ticket::Watch(watch)) => {
+                let nothing_came = watch.sleep(limit);
+                if let Self::Doorbell(job, rank) = self {
+                    job.doorbell(*rank).leave_tower();
+                }
+                nothing_came
+            }
             (Self::Alone(loner), Ticket::Futex(ticket)) => loner.doorbell().sleep(ticket, Some(limit)),
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
                 job.doorbell(*rank).sleep(ticket, Some(limit))
@@ -372,6 +387,15 @@ impl Transport {
             Self::Hosts(transport) => transport.is_near(peer),
             Self::Bridged(transport) => transport.is_near(peer),
             _ => true,
+        }
+    }
+
+    /// This process is about to sleep: others must bring what comes, and wake it, unless there is something to watch. It is
+    /// `alone` when no other thread of it sleeps.
+    pub fn rest(&mut self, alone: bool) -> Option<Watch> {
+        match self {
+            Self::Hosts(transport) => transport.rest(alone),
+            _ => None,
         }
     }
 

@@ -7,12 +7,17 @@
 //!
 //! A short packet that answers one which has just come is probably awaited: it goes into the link's pipe at once
 //! ([`postrider_os::link`]), without the post. Others are part of a stream, which the post gathers into fewer system calls.
+//!
+//! A process that has just sent something to another host, or got something from there, looks into that link by itself for a
+//! while ([`postrider_os::intake`]), instead of waiting for the post to bring what comes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use postrider_os::bell::BellPipe;
+use postrider_os::bell::{BellPipe, BellTower};
 use postrider_os::error::Result;
+use postrider_os::intake::{Filled, Found, Intake, LinkSource, watch};
 use postrider_os::job::Job;
 use postrider_os::link::LinkPipe;
 use postrider_os::memory::UserMemory;
@@ -31,6 +36,8 @@ const PIECE_BYTES_MAX: usize = 128 << 10;
 const PACKET_BYTES: u64 = 8;
 /// Bytes that a receiver takes before it gives them back.
 const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
+/// How many calls to [`Post::receive`] look into the link once: that is a system call, and the ring only a load.
+const CALLS_PER_LOOK: u32 = 32;
 
 /// One process's access to the post.
 #[derive(Debug)]
@@ -43,13 +50,17 @@ pub(super) struct Post {
     pairs: Vec<Pair>,
     /// The links to other hosts, by the host's number.
     links: Vec<Link>,
+    /// The host from which something may be about to come, and how many calls ago its link had nothing.
+    expected: Option<(u32, u32)>,
+    /// Where this process sleeps when it watches a link.
+    tower: Arc<BellTower>,
     /// A packet has come since one was written at once.
     is_awaited: bool,
     /// A packet as it is written at once.
     whole: Vec<u8>,
     /// Peers whose credit had no room yet.
     indebted: BTreeSet<u32>,
-    current: Option<Packet>,
+    current: Option<Current>,
     limits: Limits,
 }
 
@@ -62,13 +73,60 @@ struct Pair {
     taken: u64,
 }
 
-/// What this process knows of a link's pipe.
-#[derive(Debug)]
-enum Link {
+/// What this process knows of a link's two pipes.
+#[derive(Debug, Default)]
+struct Link {
+    pipe: End<LinkPipe>,
+    source: End<Arc<LinkSource>>,
+}
+
+/// One of them.
+#[derive(Debug, Default)]
+enum End<T> {
+    #[default]
     Unopened,
-    Open(LinkPipe),
-    /// Only the post can write to it.
+    Open(T),
+    /// Only the post can use it.
     Closed,
+}
+
+impl<T> End<T> {
+    fn open(&mut self, open: impl FnOnce() -> Option<T>) -> Option<&T> {
+        if let Self::Unopened = self {
+            *self = open().map_or(Self::Closed, Self::Open);
+        }
+        self.get()
+    }
+
+    fn get(&self) -> Option<&T> {
+        match self {
+            Self::Open(end) => Some(end),
+            Self::Unopened | Self::Closed => None,
+        }
+    }
+}
+
+/// What a process sleeps at that has been lent a link.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    source: Arc<LinkSource>,
+    tower: Arc<BellTower>,
+}
+
+impl Watch {
+    /// Sleeps until something may have come or `limit` has passed, which is what true means.
+    pub fn sleep(&self, limit: Duration) -> bool {
+        watch(&self.source, &self.tower, limit)
+    }
+}
+
+/// The packet that was received last: where it lies until it is released.
+#[derive(Clone, Copy, Debug)]
+enum Current {
+    /// In the ring from the post.
+    Ring(Packet),
+    /// In the intake of the link from this host.
+    Link(u32, Head),
 }
 
 impl Post {
@@ -78,6 +136,8 @@ impl Post {
     /// When the post is gone.
     pub(super) fn new(job: Arc<Job>, rank: u32) -> Result<Self> {
         let (outgoing, incoming) = job.post_ends(rank);
+        let tower = Arc::new(BellTower::new()?);
+        job.set_tower(rank, tower.descriptor());
         let room = outgoing.body_bytes_max() - HEADER_BYTES_MAX;
         let limits = Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
@@ -90,7 +150,9 @@ impl Post {
             outgoing,
             incoming,
             pairs: vec![Pair::default(); job.placement().ranks() as usize],
-            links: (0..job.placement().hosts()).map(|_| Link::Unopened).collect(),
+            links: (0..job.placement().hosts()).map(|_| Link::default()).collect(),
+            expected: None,
+            tower,
             is_awaited: true,
             whole: Vec::new(),
             indebted: BTreeSet::new(),
@@ -123,6 +185,7 @@ impl Post {
             self.bell.ring(self.job.post_bell());
         }
         self.pairs[peer as usize].on_the_way += weight;
+        self.expect(peer);
         true
     }
 
@@ -137,12 +200,8 @@ impl Post {
         if !token.enter() {
             return false;
         }
-        let link = &mut self.links[host as usize];
-        if let Link::Unopened = link {
-            *link = self.job.open_link(host).map_or(Link::Closed, Link::Open);
-        }
-        let written = match link {
-            Link::Open(pipe) if self.outgoing.is_drained() => {
+        let written = match self.links[host as usize].pipe.open(|| self.job.open_link(host)) {
+            Some(pipe) if self.outgoing.is_drained() => {
                 let (class, kind) = (Class::Packet, header.kind as u8);
                 let head =
                     Head { class, kind, sender: self.rank, receiver: peer, bytes: packet_bytes as u32 };
@@ -161,37 +220,152 @@ impl Post {
         written
     }
 
+    /// Something may be about to come from this peer's host.
+    #[inline]
+    fn expect(&mut self, peer: u32) {
+        self.expected = Some((self.job.placement().host_of(peer), CALLS_PER_LOOK));
+    }
+
+    /// This process is about to sleep, alone or not. What it is to watch, if it has been lent a link through which something may come;
+    /// the other links are the post's again.
+    pub(super) fn rest(&mut self, alone: bool) -> Option<Watch> {
+        let watch = self.expected.filter(|_| alone).and_then(|(host, _)| Some((host, self.watch(host)?)));
+        let watched = watch.as_ref().map(|(host, _)| *host);
+        for host in 0..self.links.len() as u32 {
+            if watched != Some(host) && self.job.intake(host).give_back() {
+                self.bell.ring(self.job.post_bell());
+            }
+        }
+        self.expected = watched.map(|host| (host, CALLS_PER_LOOK));
+        Some(watch?.1)
+    }
+
+    /// Whatever lets this process sleep at the link from a host.
+    fn watch(&mut self, host: u32) -> Option<Watch> {
+        if !self.job.intake(host).is_lent() {
+            return None;
+        }
+        let source =
+            self.links[host as usize].source.open(|| self.job.open_link_source(host).map(Arc::new))?;
+        Some(Watch { source: Arc::clone(source), tower: Arc::clone(&self.tower) })
+    }
+
     /// The next packet, after all credits before it.
     #[inline]
     pub(super) fn receive(&mut self) -> Option<Incoming> {
         if !self.indebted.is_empty() {
             self.give_credits();
         }
-        loop {
-            let packet = self.incoming.peek()?;
+        while let Some(packet) = self.incoming.peek() {
             let (kind, peer) = of_label(packet.meta);
-            if kind != CREDIT {
-                self.current = Some(packet);
-                self.is_awaited = true;
-                return Some(incoming(peer, u32::from(kind), packet));
+            if self.is_message(kind, peer, packet.body) {
+                self.current = Some(Current::Ring(packet));
+                return Some(incoming(peer, u32::from(kind), packet.body, packet.body_bytes));
             }
-            let bytes = u64::from_le(packet.body.load());
-            let pair = &mut self.pairs[peer as usize];
-            pair.on_the_way = pair.on_the_way.saturating_sub(bytes);
             self.take(packet);
         }
+        match &mut self.expected {
+            Some((host, calls @ CALLS_PER_LOOK..)) => {
+                *calls = 0;
+                let host = *host;
+                self.receive_from(host)
+            }
+            Some((_, calls)) => {
+                *calls += 1;
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// Whether a packet is not only about this process's window.
+    fn is_message(&mut self, kind: u8, peer: u32, body: UserMemory) -> bool {
+        if kind != CREDIT {
+            self.is_awaited = true;
+            self.expect(peer);
+            return true;
+        }
+        let bytes = u64::from_le(body.load());
+        let pair = &mut self.pairs[peer as usize];
+        pair.on_the_way = pair.on_the_way.saturating_sub(bytes);
+        false
+    }
+
+    /// Looks into the link from a host.
+    fn receive_from(&mut self, host: u32) -> Option<Incoming> {
+        let job = Arc::clone(&self.job);
+        let intake = job.intake(host);
+        if !intake.enter() {
+            if intake.want() {
+                self.bell.ring(job.post_bell());
+            }
+            return None;
+        }
+        // What the post had put there before it lent the link comes first.
+        if self.incoming.peek().is_some() {
+            intake.leave();
+            return self.receive();
+        }
+        loop {
+            match intake.next() {
+                Found::Packet(head, body) if self.is_for_this_process(host, &head) => {
+                    if self.is_message(head.kind, head.sender, body) {
+                        self.current = Some(Current::Link(host, head));
+                        return Some(incoming(head.sender, u32::from(head.kind), body, head.bytes as usize));
+                    }
+                    intake.take(&head);
+                }
+                Found::Nothing => match self.fill(host, intake) {
+                    Some(Filled::More) => {}
+                    Some(Filled::Nothing) => {
+                        intake.leave();
+                        return None;
+                    }
+                    Some(Filled::End) | None => break,
+                },
+                Found::Packet(..) | Found::Nonsense => break,
+            }
+        }
+        intake.hand_over();
+        self.bell.ring(job.post_bell());
+        None
+    }
+
+    /// None when this process cannot read the link.
+    fn fill(&mut self, host: u32, intake: Intake<'_>) -> Option<Filled> {
+        let source =
+            self.links[host as usize].source.open(|| self.job.open_link_source(host).map(Arc::new))?;
+        source.fill(intake).ok()
+    }
+
+    fn is_for_this_process(&self, host: u32, head: &Head) -> bool {
+        let placement = self.job.placement();
+        head.class == Class::Packet
+            && head.receiver == self.rank
+            && head.sender < placement.ranks()
+            && placement.host_of(head.sender) == host
     }
 
     #[inline]
     pub(super) fn release(&mut self) {
-        let Some(packet) = self.current.take() else { return };
-        let peer = of_label(packet.meta).1;
+        let Some(current) = self.current.take() else { return };
+        let (peer, bytes) = match current {
+            Current::Ring(packet) => (of_label(packet.meta).1, packet.body_bytes as u64),
+            Current::Link(_, head) => (head.sender, u64::from(head.bytes)),
+        };
         let pair = &mut self.pairs[peer as usize];
-        pair.taken += packet.body_bytes as u64 + PACKET_BYTES;
+        pair.taken += bytes + PACKET_BYTES;
         if pair.taken >= CREDIT_BYTES {
             self.indebted.insert(peer);
         }
-        self.take(packet);
+        match current {
+            Current::Ring(packet) => self.take(packet),
+            Current::Link(host, head) => {
+                let intake = self.job.intake(host);
+                intake.take(&head);
+                intake.leave();
+            }
+        }
     }
 
     fn take(&mut self, packet: Packet) {

@@ -166,7 +166,7 @@ impl SharedMemory {
             if let Some(packet) = self.consumers[place].peek() {
                 self.next = if place + 1 < ranks { place + 1 } else { 0 };
                 self.current = Some((place, packet));
-                let incoming = incoming(self.ranks[place], packet.meta, packet);
+                let incoming = incoming(self.ranks[place], packet.meta, packet.body, packet.body_bytes);
                 return Some(if packet.meta & ON_SHELF == 0 { incoming } else { self.on_shelf(incoming) });
             }
         }
@@ -220,20 +220,19 @@ pub fn copies_once(forced: Option<Algorithm>, crowded: bool) -> bool {
     wanted && process::can_copy_between_processes()
 }
 
-/// The packet of kind `kind` that rank `peer` has put in a ring.
+/// The packet of kind `kind` and of `bytes` bytes at `packet` that rank `peer` has sent.
 #[inline]
-pub(super) fn incoming(peer: u32, kind: u32, packet: Packet) -> Incoming {
+pub(super) fn incoming(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Incoming {
     let known = Kind::from_number(kind as u8);
-    let header = known.and_then(|kind| Header::read(kind, packet.body, packet.body_bytes));
+    let header = known.and_then(|kind| Header::read(kind, packet, bytes));
     let Some(header) = header else {
         panic!(
-            "a ring holds a packet of rank {peer} of kind {kind} and {} bytes: memory was overwritten",
-            packet.body_bytes
+            "a ring holds a packet of rank {peer} of kind {kind} and {bytes} bytes: memory was overwritten"
         );
     };
     let head_bytes = header.bytes();
-    let place = packet.body.offset(head_bytes as i64);
-    Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) }
+    let place = packet.offset(head_bytes as i64);
+    Incoming { peer, header, body: Body::Memory(place, bytes - head_bytes) }
 }
 
 #[cfg(test)]

@@ -63,6 +63,18 @@ macro_rules! atomic {
                 self.0.fetch_add(value, order)
             }
 
+            /// Sets those bits, and returns the value before.
+            #[inline]
+            pub fn fetch_or(&self, bits: $number, order: Ordering) -> $number {
+                self.0.fetch_or(bits, order)
+            }
+
+            /// Clears all but those bits, and returns the value before.
+            #[inline]
+            pub fn fetch_and(&self, bits: $number, order: Ordering) -> $number {
+                self.0.fetch_and(bits, order)
+            }
+
             /// Sets the value to `new` if it is `current`.
             ///
             /// # Errors

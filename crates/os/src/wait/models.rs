@@ -3,7 +3,7 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::Doorbell;
+use super::{Doorbell, TowerPlace};
 use crate::sync::AtomicU32;
 use crate::sync::Ordering::Relaxed;
 
@@ -11,13 +11,17 @@ use crate::sync::Ordering::Relaxed;
 struct Shared {
     word: AtomicU32,
     asleep: AtomicU32,
+    pid: AtomicU32,
+    /// How often the pipe was rung.
+    pipe: AtomicU32,
     /// What the ringers bring; as in a ring, nothing but the doorbell's fences makes it visible in time.
     brought: [AtomicU32; 2],
 }
 
 impl Shared {
     fn bell(&self) -> Doorbell<'_> {
-        Doorbell::new(&self.word, &self.asleep)
+        let tower = TowerPlace { pid: &self.pid, descriptor: &self.pipe };
+        Doorbell::new(&self.word, &self.asleep).with_tower(tower)
     }
 
     fn bring(&self, which: usize) {
@@ -85,5 +89,25 @@ fn loom_several_ring_and_none_is_missed() {
         for ringer in ringers {
             ringer.join().unwrap();
         }
+    });
+}
+
+#[test]
+fn loom_both_kinds_of_sleepers_are_woken() {
+    model(|| {
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        let watching = Arc::clone(&shared);
+        let ringer = thread::spawn(move || theirs.bring(0));
+        let watcher = thread::spawn(move || {
+            watching.bell().prepare_tower();
+            watching.brought[0].load(Relaxed) != 0
+        });
+        shared.wait_for(1);
+        ringer.join().unwrap();
+        let has_seen = watcher.join().unwrap();
+        // Who has not seen it before it slept has been rung, or will be by the next, because its flag still stands.
+        let rung = shared.pipe.load(Relaxed) > 0;
+        assert!(has_seen || rung, "nobody wakes the watcher");
     });
 }

@@ -5,25 +5,31 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use postrider_os::bell::BellTower;
+use postrider_os::intake::{Filled, Found};
 use postrider_os::job::Job;
+use postrider_os::memory::UserMemory;
 use postrider_os::packet::{Class, Head, of_label};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::central::Central;
 use super::desk::Desk;
 use super::files::Files;
-use super::link::{Found, Incoming, Outgoing};
+use super::link::{Incoming, Outgoing};
 use super::scp::Scp;
 use super::{Notice, Order, Telling};
 
 /// Packets taken from one desk before the next has its turn.
 const PACKETS_PER_TURN: u32 = 32;
+/// How often the post looks whether ranks that have been lent a link still look at it.
+const LOAN: Duration = Duration::from_millis(4);
 
 /// The way to one host.
 #[derive(Debug, Default)]
 struct Way {
     out: Outgoing,
     incoming: Option<Incoming>,
+    /// How often ranks had looked at it, when the post last asked.
+    looks: u32,
     wanted: bool,
     /// Its post has said goodbye, or the link was lost: nothing more will come, and nothing more can be sent.
     over: bool,
@@ -93,7 +99,8 @@ impl Clerk {
                 moved = self.carry();
                 self.flush();
             }
-            let pause = self.carriers.central.as_ref().map(Central::pause);
+            let lent = self.look_at_loans();
+            let pause = self.carriers.central.as_ref().map(Central::pause).or(lent.then_some(LOAN));
             ready = self.sleep(if moved { Some(Duration::ZERO) } else { pause });
             self.job.post_bell().stay_awake();
         }
@@ -105,15 +112,16 @@ impl Clerk {
                 Order::Close => self.closing = true,
                 Order::Attach { host, reader, writer } => {
                     let way = &mut self.ways[host as usize];
-                    let opened = Incoming::new(reader).and_then(|incoming| {
+                    let opened = Incoming::open(reader).and_then(|incoming| {
+                        let numbers = (incoming.number(), way.out.open(writer)?);
                         way.incoming = Some(incoming);
-                        way.out.open(writer)
+                        Ok(numbers)
                     });
                     match opened {
-                        Ok(descriptor) if self.job.has_post() => {
-                            self.job.link_token(host).open(descriptor);
+                        Ok((reader, writer)) => {
+                            self.job.intake(host).open(reader);
+                            self.job.link_token(host).open(writer);
                         }
-                        Ok(_) => {}
                         Err(error) => self.lose(host as usize, &error.to_string()),
                     }
                 }
@@ -121,12 +129,29 @@ impl Clerk {
         }
     }
 
+    /// Lends ranks the links that they want to read, and takes back what they have forgotten. True when something is lent.
+    fn look_at_loans(&mut self) -> bool {
+        let mut lent = false;
+        for (host, way) in self.ways.iter_mut().enumerate() {
+            let intake = self.job.intake(host as u32);
+            if intake.is_lent() {
+                intake.reclaim(&mut way.looks);
+            } else if intake.is_wanted() && self.carriers.desks.iter().all(Desk::may_do_without) {
+                intake.lend();
+            }
+            lent |= intake.is_lent();
+        }
+        lent
+    }
+
     /// Sleeps until something can be done, and says what.
     fn sleep(&self, limit: Option<Duration>) -> Vec<Ready> {
         let mut ready = Vec::new();
         let mut entries = vec![PollFd::new(&*self.tower, PollFlags::IN)];
         for (host, way) in self.ways.iter().enumerate() {
-            if let Some(incoming) = &way.incoming {
+            if let Some(incoming) =
+                way.incoming.as_ref().filter(|_| self.job.intake(host as u32).is_with_post())
+            {
                 entries.push(PollFd::from_borrowed_fd(incoming.descriptor(), PollFlags::IN));
                 ready.push(Some(Ready::Link(host)));
             }
@@ -270,34 +295,33 @@ impl Clerk {
 
     /// Reads from a link, and hands over what has come.
     fn read(&mut self, host: usize) {
-        let Some(mut incoming) = self.ways[host].incoming.take() else { return };
-        let read = incoming.read();
-        let mut nonsense = None;
+        let job = Arc::clone(&self.job);
+        let intake = job.intake(host as u32);
+        let Some(incoming) = self.ways[host].incoming.as_ref().filter(|_| intake.is_with_post()) else {
+            return;
+        };
+        let filled = intake.fill(incoming.descriptor());
         loop {
-            match incoming.next() {
+            match intake.next() {
                 Found::Packet(head, body) => {
-                    if let Err(why) = self.deliver(host, &head, incoming.body(body)) {
-                        nonsense = Some(why);
-                        break;
+                    if let Err(why) = self.deliver(host, &head, body) {
+                        return self.lose(host, &why);
                     }
+                    intake.take(&head);
                 }
                 Found::Nothing => break,
-                Found::Nonsense => {
-                    nonsense = Some("it has sent what no post sends".to_owned());
-                    break;
-                }
+                Found::Nonsense => return self.lose(host, "it has sent what no post sends"),
             }
         }
-        match (nonsense, read) {
-            (Some(why), _) => self.lose(host, &why),
-            (None, Ok(true)) => self.ways[host].incoming = Some(incoming),
-            (None, Ok(false)) => self.lose(host, "the connection has ended"),
-            (None, Err(error)) => self.lose(host, &error.to_string()),
+        match filled {
+            Ok(Filled::More | Filled::Nothing) => {}
+            Ok(Filled::End) => self.lose(host, "the connection has ended"),
+            Err(error) => self.lose(host, &error.to_string()),
         }
     }
 
     /// Hands a packet over; why not, if it is not one that this host sends to that one.
-    fn deliver(&mut self, from: usize, head: &Head, body: &[u8]) -> Result<(), String> {
+    fn deliver(&mut self, from: usize, head: &Head, body: UserMemory) -> Result<(), String> {
         if head.class == Class::Bye {
             self.ways[from].over = true;
             return Ok(());
@@ -317,7 +341,7 @@ impl Clerk {
         match (head.class, &mut self.carriers.files) {
             (Class::Packet, None) => {
                 let place = placement.place_of(head.receiver) as usize;
-                let desk = self.carriers.desks.get_mut(place).filter(|desk| desk.fits(body.len()));
+                let desk = self.carriers.desks.get_mut(place).filter(|desk| desk.fits(head.bytes as usize));
                 let desk = desk.ok_or_else(|| "it has sent a packet that fits no ring".to_owned())?;
                 desk.deliver(head, body);
             }
@@ -338,6 +362,7 @@ impl Clerk {
             self.telling.tell(Notice::Lost { host: host as u32, why: why.to_owned() });
         }
         self.job.link_token(host as u32).close();
+        self.job.intake(host as u32).close();
         *way = Way { over: true, out: std::mem::take(&mut way.out).over(), ..Way::default() };
     }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use postrider_os::job::Job;
+use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::packet::{Head, label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
@@ -15,7 +16,7 @@ pub struct Desk {
     from: Consumer,
     to: Producer,
     /// Labels and bodies of packets, in order.
-    waiting: VecDeque<(u32, Vec<u8>)>,
+    waiting: VecDeque<(u32, OwnedMemory)>,
 }
 
 /// A desk for each rank of this host; none when there are no rings.
@@ -54,18 +55,20 @@ impl Desk {
     }
 
     /// Hands a packet from another host to the rank, or keeps it until there is room.
-    pub fn deliver(&mut self, head: &Head, body: &[u8]) {
-        let label = label(head.kind, head.sender);
-        if !self.waiting.is_empty() || !self.push(label, body) {
-            self.waiting.push_back((label, body.to_vec()));
+    pub fn deliver(&mut self, head: &Head, body: UserMemory) {
+        let (label, bytes) = (label(head.kind, head.sender), head.bytes as usize);
+        if !self.waiting.is_empty() || !self.push(label, body, bytes) {
+            let mut kept = OwnedMemory::new(bytes);
+            body.copy_to(UserMemory::of(&mut kept), bytes);
+            self.waiting.push_back((label, kept));
         }
     }
 
     /// Hands over what has waited, as far as there is room; true when something was.
     pub fn hand_over(&mut self) -> bool {
         let before = self.waiting.len();
-        while let Some((label, body)) = self.waiting.pop_front() {
-            if !self.push(label, &body) {
+        while let Some((label, mut body)) = self.waiting.pop_front() {
+            if !self.push(label, UserMemory::of(&mut body), body.len()) {
                 self.waiting.push_front((label, body));
                 break;
             }
@@ -73,13 +76,19 @@ impl Desk {
         self.waiting.len() < before
     }
 
+    /// Whether ranks may read links themselves, as far as this one is concerned: all that has come for it lies in its ring, and
+    /// it is awake. A rank that sleeps waits for what only the post would bring it.
+    pub fn may_do_without(&self) -> bool {
+        self.waiting.is_empty() && !self.job.doorbell(self.rank).is_asleep()
+    }
+
     /// Whether a packet of so many bytes fits into the ring at all.
     pub fn fits(&self, bytes: usize) -> bool {
         bytes <= self.to.body_bytes_max()
     }
 
-    fn push(&mut self, label: u32, body: &[u8]) -> bool {
-        let pushed = self.to.push(label, body.len(), |cells| cells.write(body));
+    fn push(&mut self, label: u32, body: UserMemory, bytes: usize) -> bool {
+        let pushed = self.to.push(label, bytes, |cells| body.copy_to(cells, bytes));
         if pushed {
             self.job.doorbell(self.rank).ring();
         }

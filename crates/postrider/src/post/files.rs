@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use postrider_os::error::{Error, Result};
-use postrider_os::file::{Begun, Inbox, Outbox, ReceivedFile};
+use postrider_os::file::{Begun, Inbox, Outbox, ReceivedFile, write_all};
 use postrider_os::hosts::Placement;
+use postrider_os::memory::UserMemory;
 use postrider_os::packet::{Class, Head};
 use postrider_os::parcel::{Name, Parcel};
 
@@ -147,13 +148,12 @@ impl Files {
     }
 
     /// Takes a piece of a file from another host.
-    pub fn receive(&mut self, head: &Head, body: &[u8]) -> Result<()> {
-        let Some((prefix, piece)) = body.split_at_checked(PREFIX_BYTES) else { return Err(nonsense(head)) };
-        let mut words =
-            prefix.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        let (Some(number), Some(offset), Some(bytes)) = (words.next(), words.next(), words.next()) else {
+    pub fn receive(&mut self, head: &Head, body: UserMemory) -> Result<()> {
+        let Some(piece_bytes) = (head.bytes as usize).checked_sub(PREFIX_BYTES) else {
             return Err(nonsense(head));
         };
+        let [number, offset, bytes] = body.load::<[u64; 3]>().map(u64::from_le);
+        let piece = body.offset(PREFIX_BYTES as i64);
         let parcel = Parcel { receiver: head.receiver, name: Name { sender: head.sender, number } };
         let outbox = match self.outboxes.entry(head.receiver) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -167,13 +167,13 @@ impl Files {
         };
         let fits = offset == arriving.offset
             && bytes == arriving.bytes
-            && offset.checked_add(piece.len() as u64).is_some_and(|end| end <= bytes);
+            && offset.checked_add(piece_bytes as u64).is_some_and(|end| end <= bytes);
         if !fits {
             return Err(nonsense(head));
         }
-        let written = arriving.begun.file.write_all(piece);
+        let written = write_all(&mut arriving.begun.file, &[], piece, piece_bytes);
         written.map_err(|error| failed("write", &self.local, parcel, error))?;
-        arriving.offset += piece.len() as u64;
+        arriving.offset += piece_bytes as u64;
         if arriving.offset == bytes {
             return outbox.finish(arriving.begun);
         }

@@ -1,16 +1,15 @@
-//! A link to the post of another host: what waits to be written to it, and what has been read from it.
+//! A link to the post of another host: what waits to be written to it, and the end to read from.
 //!
 //! Both directions are streams of a [`Head`] and what follows it. Neither reading nor writing blocks. What waits for a link is kept also
 //! while there is no link yet.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
-use std::ops::Range;
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use postrider_os::file::write_some;
 use postrider_os::memory::UserMemory;
-use postrider_os::packet::{HEAD_BYTES, Head, PAYLOAD_BYTES_MAX};
+use postrider_os::packet::{HEAD_BYTES, Head};
 use rustix::fs::OFlags;
 
 /// From here on nothing more is taken from rings and files for a link that does not take it.
@@ -19,8 +18,6 @@ pub const OUT_BYTES_MAX: usize = 1 << 20;
 const DIRECT_BYTES_MIN: usize = 8 << 10;
 /// Bytes asked of the kernel for the pipe to the remote shell, to have fewer switches between it and us.
 const PIPE_BYTES: usize = 1 << 20;
-/// What one read may bring.
-const READ_BYTES: usize = 512 << 10;
 
 /// What goes to one host.
 #[derive(Debug, Default)]
@@ -131,91 +128,26 @@ impl Outgoing {
     }
 }
 
-/// What comes from one host.
+/// The reading end of a link, whose bytes come into the host's [intake](postrider_os::intake).
 #[derive(Debug)]
-pub struct Incoming {
-    reader: File,
-    bytes: Vec<u8>,
-    /// The part of `bytes` that has been read and not taken.
-    held: Range<usize>,
-}
-
-/// What [`Incoming::next`] found.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A whole packet; its body by [`Incoming::body`].
-    Packet(Head, Range<usize>),
-    /// Not a whole packet yet.
-    Nothing,
-    /// What no post sends.
-    Nonsense,
-}
+pub struct Incoming(File);
 
 impl Incoming {
-    /// Reads from `reader`.
-    pub fn new(reader: OwnedFd) -> io::Result<Self> {
+    /// From now on `reader` is read.
+    pub fn open(reader: OwnedFd) -> io::Result<Self> {
         do_not_block(&reader)?;
         let _smaller_is_slower = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
-        Ok(Self { reader: reader.into(), bytes: vec![0; READ_BYTES], held: 0..0 })
+        Ok(Self(reader.into()))
+    }
+
+    /// The number by which ranks open it.
+    pub fn number(&self) -> u32 {
+        self.0.as_raw_fd() as u32
     }
 
     /// Readable when something has come.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.reader.as_fd()
-    }
-
-    /// Reads what has come. False at the end of the stream.
-    pub fn read(&mut self) -> io::Result<bool> {
-        if self.held.is_empty() {
-            self.held = 0..0;
-        }
-        let wanted = self.wanted();
-        if self.held.start + wanted > self.bytes.len() {
-            self.bytes.copy_within(self.held.clone(), 0);
-            self.held = 0..self.held.len();
-            self.bytes.resize(self.bytes.len().max(wanted), 0);
-        }
-        match self.reader.read(&mut self.bytes[self.held.end..]) {
-            Ok(0) => Ok(false),
-            Ok(n) => {
-                self.held.end += n;
-                Ok(true)
-            }
-            Err(error) if is_patient(&error) => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Bytes that there must be room for: the packet that has begun, and something more.
-    fn wanted(&self) -> usize {
-        let begun =
-            self.head().map_or(HEAD_BYTES, |head| HEAD_BYTES + head.bytes.min(PAYLOAD_BYTES_MAX) as usize);
-        begun.max(self.held.len() + READ_BYTES / 8)
-    }
-
-    fn head(&self) -> Option<Head> {
-        let bytes = self.bytes[self.held.clone()].first_chunk()?;
-        Head::decode(*bytes)
-    }
-
-    /// Takes the next packet.
-    pub fn next(&mut self) -> Found {
-        if self.held.len() < HEAD_BYTES {
-            return Found::Nothing;
-        }
-        let Some(head) = self.head() else { return Found::Nonsense };
-        let end = HEAD_BYTES + head.bytes as usize;
-        if self.held.len() < end {
-            return Found::Nothing;
-        }
-        let body = self.held.start + HEAD_BYTES..self.held.start + end;
-        self.held.start += end;
-        Found::Packet(head, body)
-    }
-
-    /// The body of a packet, until the next read.
-    pub fn body(&self, range: Range<usize>) -> &[u8] {
-        &self.bytes[range]
+        self.0.as_fd()
     }
 }
 
