@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 
 /// How many processes of a hanging run are looked at.
-const STACKS_MAX: usize = 12;
+const STACKS_MAX: usize = 24;
 
 /// A command that runs on a host.
 pub struct Running {
@@ -170,9 +170,15 @@ impl Snapshot {
     fn stacks(&self, bed: &Bed) -> String {
         let now = Self::take(bed);
         let mut text = String::new();
-        for (number, (host, pid)) in now.processes.difference(&self.processes).enumerate() {
-            text += &format!("h{host}: {}\n", describe(bed, *host, *pid));
-            if number < STACKS_MAX {
+        let mut shown = 0;
+        for (host, pid) in now.processes.difference(&self.processes) {
+            let what = describe(bed, *host, *pid);
+            text += &format!("h{host}: {what}\n");
+            // Those of the remote shell say nothing.
+            if shown < STACKS_MAX
+                && !["ssh", "sshd:", "sshd-session:", "sh"].contains(&program(bed, *host, *pid).as_str())
+            {
+                shown += 1;
                 text += &stack(bed, *host, *pid);
             }
         }
@@ -225,6 +231,13 @@ fn files(bed: &Bed, host: usize) -> Vec<String> {
 fn describe(bed: &Bed, host: usize, pid: u32) -> String {
     let words = bed.root_of(host).map(|root| words(&root, pid)).unwrap_or_default();
     format!("process {pid} {words}")
+}
+
+/// The name of the program of a process.
+fn program(bed: &Bed, host: usize, pid: u32) -> String {
+    let words = bed.root_of(host).map(|root| words(&root, pid)).unwrap_or_default();
+    let path = words.split(' ').next().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 fn stack(bed: &Bed, host: usize, pid: u32) -> String {

@@ -207,6 +207,15 @@ impl Epoch {
         Ok(held)
     }
 
+    /// How many locks this process holds or wants; of all locks it is not said how many they are.
+    pub fn locks(&self) -> usize {
+        match &self.access {
+            Access::Locked(ranks) => ranks.values().flatten().count(),
+            Access::LockedAll { held: true } => usize::MAX,
+            _ => 0,
+        }
+    }
+
     /// The window is to be freed.
     ///
     /// # Errors

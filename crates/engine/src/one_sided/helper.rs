@@ -50,7 +50,7 @@ impl Instance {
             self.rest(pause.saturating_sub(PAUSE_MIN));
             let before = self.state.entries();
             self.rest(PAUSE_MIN);
-            let Some(state) = self.look_in() else { return };
+            let Some(state) = self.look_in(self.state.enter_uncounted()) else { return };
             if self.is_elsewhere(&state, before) {
                 pause = PAUSE_MIN;
                 if !self.serve(state, before) {
@@ -76,8 +76,7 @@ impl Instance {
     }
 
     /// Makes progress; none when the helper is to end.
-    fn look_in(&self) -> Option<GateGuard<'_, State>> {
-        let mut state = self.state.enter_uncounted();
+    fn look_in<'a>(&self, mut state: GateGuard<'a, State>) -> Option<GateGuard<'a, State>> {
         let completions = state.completions;
         // What goes wrong here goes wrong again, and is told, when the program makes progress.
         let progressed = state.progress().is_ok();
@@ -88,21 +87,23 @@ impl Instance {
     /// Serves whatever comes, until the program is in MPI again; false when the helper is to end.
     fn serve<'a>(&'a self, mut state: GateGuard<'a, State>, before: u64) -> bool {
         while self.is_elsewhere(&state, before) {
+            // Up to the sleep nobody else has the lock, and takes the announcement back.
             state.transport.rest(false);
-            drop(state);
             let ticket = self.waiter.prepare(None);
-            let Some(mut looking) = self.look_in() else { return false };
-            if !looking.more {
-                looking.sleepers += 1;
+            let Some(mut looking) = self.look_in(state) else { return false };
+            if looking.more {
                 drop(looking);
-                if self.waiter.sleep(ticket, SLEEP_MAX) && self.waiter.check().is_err() {
-                    return false;
-                }
-                self.state.enter_uncounted().sleepers -= 1;
-                let Some(woken) = self.look_in() else { return false };
-                looking = woken;
+                state = self.state.enter_uncounted();
+                continue;
             }
-            state = looking;
+            looking.sleepers += 1;
+            drop(looking);
+            let nothing_came = self.waiter.sleep(ticket, SLEEP_MAX);
+            state = self.state.enter_uncounted();
+            state.sleepers -= 1;
+            if nothing_came && self.waiter.check().is_err() {
+                return false;
+            }
         }
         true
     }

@@ -40,7 +40,7 @@ pub enum Verb {
     Mark,
     /// Everything before a mark is done: `[error class]`.
     Marked,
-    /// A lock is wanted: `[1 if exclusive]`.
+    /// A lock is wanted: `[1 if exclusive, 1 if urgent]`.
     Lock,
     /// A lock is granted: `[whose memory]`.
     Granted,

@@ -6,11 +6,12 @@
 //!             +8   how many hold the lock shared
 //!             +12  1 if it is held exclusively
 //!             +16  head and tail of the queue, which count on
-//!             +24  the queue: a word for each process at least, with a rank and a kind of lock
+//!             +24  how often those who wait to be alone have been overtaken
+//!             +28  the queue: a word for each process at least, with a rank and a kind of lock
 //! memory    the processes' memory: one after the other without gaps, or each from a page of its own
 //! ```
 //!
-//! Locks are taken under the mutex by their processes themselves, and granted in order, as in
+//! Locks are taken under the mutex by their processes themselves, and granted as in
 //! [`LockQueue`](super::lock_queue). Whoever gives a lock back tells those who have it now by a packet, so that they wait like
 //! for anything else, and make progress meanwhile. Of the two mutexes, that of accumulates is held as long as a part of one takes.
 
@@ -21,7 +22,7 @@ use postrider_os::shared_memory::Segment;
 use postrider_os::sync::AtomicU32;
 use postrider_os::sync::Ordering::Relaxed;
 
-use super::lock_queue::LockKind;
+use super::lock_queue::{LockKind, Manner, OVERTAKEN_MAX};
 use crate::error::{Error, Result};
 use crate::transports::Waiter;
 
@@ -41,7 +42,7 @@ impl Plan {
     /// None when there cannot be so much memory.
     pub fn new(sizes: impl Iterator<Item = u64> + Clone, apart: bool, alignment: usize) -> Option<Self> {
         let count = sizes.clone().count();
-        let control = (24 + 4 * count.next_power_of_two()).next_multiple_of(64);
+        let control = (28 + 4 * count.next_power_of_two()).next_multiple_of(64);
         let mut end = (control * count).next_multiple_of(alignment);
         let mut starts = Vec::with_capacity(count);
         for size in sizes {
@@ -103,12 +104,16 @@ impl Shared {
     }
 
     /// `own` wants the lock of `rank`'s memory; true when it has it at once.
-    pub fn request(&self, rank: u32, own: u32, kind: LockKind) -> Result<bool> {
+    pub fn request(&self, rank: u32, own: u32, kind: LockKind, manner: Manner) -> Result<bool> {
         self.alone(rank, 4, || {
             let queue = self.queue(rank);
-            let at_once = queue.is_empty() && queue.take(kind);
+            let overtakes = !queue.is_empty();
+            let may_overtake = manner == Manner::Urgent || queue.get(24) < OVERTAKEN_MAX;
+            let at_once = (!overtakes || kind == LockKind::Shared && may_overtake) && queue.take(kind);
             if !at_once {
                 queue.push(own, kind);
+            } else if overtakes && manner == Manner::Patient {
+                queue.set(24, queue.get(24) + 1);
             }
             at_once
         })
@@ -117,16 +122,9 @@ impl Shared {
     /// A lock of `kind` on `rank`'s memory is given back; returns who has got it now.
     pub fn release(&self, rank: u32, kind: LockKind) -> Result<Vec<u32>> {
         self.alone(rank, 4, || {
-            let (queue, mut granted) = (self.queue(rank), Vec::new());
+            let queue = self.queue(rank);
             queue.give_back(kind);
-            while let Some((next, kind)) = queue.first() {
-                if !queue.take(kind) {
-                    break;
-                }
-                queue.pop();
-                granted.push(next);
-            }
-            granted
+            if queue.is_free() { queue.grant() } else { Vec::new() }
         })
     }
 
@@ -155,13 +153,11 @@ impl Queue<'_> {
     }
 
     fn place(&self, number: u32) -> usize {
-        24 + 4 * (number as usize & (self.shared.plan.starts.len().next_power_of_two() - 1))
+        28 + 4 * (number as usize & (self.shared.plan.starts.len().next_power_of_two() - 1))
     }
 
-    fn first(&self) -> Option<(u32, LockKind)> {
-        let entry = self.get(self.place(self.get(16)));
-        let kind = if entry & 1 == 0 { LockKind::Shared } else { LockKind::Exclusive };
-        (!self.is_empty()).then_some((entry >> 1, kind))
+    fn is_free(&self) -> bool {
+        self.get(8) == 0 && self.get(12) == 0
     }
 
     fn push(&self, rank: u32, kind: LockKind) {
@@ -170,8 +166,38 @@ impl Queue<'_> {
         self.set(20, tail.wrapping_add(1));
     }
 
-    fn pop(&self) {
-        self.set(16, self.get(16).wrapping_add(1));
+    /// Takes the oldest request out.
+    fn pop(&self) -> Option<(u32, LockKind)> {
+        if self.is_empty() {
+            return None;
+        }
+        let head = self.get(16);
+        let entry = self.get(self.place(head));
+        self.set(16, head.wrapping_add(1));
+        let kind = if entry & 1 == 0 { LockKind::Shared } else { LockKind::Exclusive };
+        Some((entry >> 1, kind))
+    }
+
+    /// The lock is free: whoever is first gets it, and everybody who shares it with that one.
+    fn grant(&self) -> Vec<u32> {
+        let Some((first, kind)) = self.pop() else { return Vec::new() };
+        self.take(kind);
+        let mut granted = vec![first];
+        if kind == LockKind::Exclusive {
+            self.set(24, 0);
+            return granted;
+        }
+        for _ in 0..self.get(20).wrapping_sub(self.get(16)) {
+            match self.pop() {
+                Some((rank, LockKind::Shared)) => {
+                    self.take(LockKind::Shared);
+                    granted.push(rank);
+                }
+                Some((rank, kind)) => self.push(rank, kind),
+                None => break,
+            }
+        }
+        granted
     }
 
     /// Takes the lock if those who hold it allow that.
@@ -211,19 +237,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_grants_as_the_queue_of_messages_does(steps in prop::collection::vec((0..RANKS, any::<bool>()), 0..80)) {
+        fn it_grants_as_the_queue_of_messages_does(steps in prop::collection::vec((0..RANKS, any::<bool>(), any::<bool>()), 0..80)) {
             let shared = shared(&[8; RANKS as usize], false);
             let (mut model, mut held, mut waiting) = (LockQueue::default(), BTreeMap::new(), BTreeMap::new());
-            for (rank, exclusive) in steps {
+            for (rank, exclusive, urgent) in steps {
                 let kind = if exclusive { LockKind::Exclusive } else { LockKind::Shared };
+                let manner = if urgent { Manner::Urgent } else { Manner::Patient };
                 let in_line = waiting.contains_key(&rank);
                 if let Some(kind) = held.remove(&rank) {
                     let granted = shared.release(3, kind).unwrap();
                     prop_assert_eq!(Some(granted.clone()), model.release(rank));
                     held.extend(granted.iter().map(|rank| (*rank, waiting.remove(rank).unwrap())));
                 } else if !in_line {
-                    let at_once = shared.request(3, rank, kind).unwrap();
-                    prop_assert_eq!(at_once, model.request(rank, kind));
+                    let at_once = shared.request(3, rank, kind, manner).unwrap();
+                    prop_assert_eq!(at_once, model.request(rank, kind, manner));
                     if at_once { held.insert(rank, kind) } else { waiting.insert(rank, kind) };
                 }
             }

@@ -14,7 +14,7 @@ use postrider_abi::{
 };
 use postrider_os::sync::full_fence;
 
-use super::lock_queue::LockKind;
+use super::lock_queue::{LockKind, Manner};
 use super::operation::Verb;
 use super::transfer::refused;
 use super::window::{Peer, Window};
@@ -101,10 +101,21 @@ impl State {
 }
 
 impl Instance {
-    /// Waits until something holds for all of some processes of a window.
+    /// Waits until something holds for all of some processes of a window. Makes progress also when there is nothing to wait for: a program
+    /// that locks or flushes its own memory again and again may wait for what others do there.
     fn wait_for_peers(&self, key: Key, whom: Whom, holds: impl Fn(&Peer) -> bool) -> Result<()> {
-        self.wait_until(self.lock(), |state| match state.windows.get(key) {
-            Ok(window) => window.every(whom, &holds).then_some(Ok(())),
+        let is_over = |state: &State| Ok(state.windows.get(key)?.every(whom, &holds));
+        let state = self.lock();
+        let (before, at_once) = (state.completions, is_over(&state)?);
+        let state = self.progress(state)?;
+        self.wake_others(&state, before);
+        if at_once && state.windows.get(key)?.shared.is_none() {
+            drop(state);
+            self.pause();
+            return Ok(());
+        }
+        self.wait_until(state, |state| match is_over(state) {
+            Ok(over) => over.then_some(Ok(())),
             Err(error) => Some(Err(error)),
         })
     }
@@ -357,11 +368,15 @@ impl Window {
 impl State {
     /// Takes a lock on `rank`'s memory, or waits in line for it: a packet says when it is granted.
     fn take_lock(&mut self, key: Key, rank: u32, kind: LockKind) -> Result<()> {
+        let locks =
+            self.windows.iter().fold(0_usize, |sum, (_, window)| sum.saturating_add(window.epoch.locks()));
+        let manner = if locks > 1 { Manner::Urgent } else { Manner::Patient };
         let window = self.windows.get_mut(key)?;
         let Some(shared) = &window.shared else {
-            return self.say(key, rank, Verb::Lock, [u64::from(kind == LockKind::Exclusive), 0, 0]);
+            let words = [u64::from(kind == LockKind::Exclusive), u64::from(manner == Manner::Urgent), 0];
+            return self.say(key, rank, Verb::Lock, words);
         };
-        let at_once = shared.request(rank, window.rank, kind)?;
+        let at_once = shared.request(rank, window.rank, kind, manner)?;
         let peer = window.peer(rank);
         peer.granted = peer.granted || at_once;
         Ok(())

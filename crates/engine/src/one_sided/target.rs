@@ -7,7 +7,7 @@
 use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_RMA_RANGE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::lock_queue::LockKind;
+use super::lock_queue::{LockKind, Manner};
 use super::operation::{Access, Block, Combination, Verb};
 use super::transfer::{Parcel, has_gaps};
 use crate::State;
@@ -93,7 +93,7 @@ impl State {
             return Ok(());
         }
         self.completions = self.completions.wrapping_add(1);
-        let [first, ..] = header.words;
+        let [first, second, _] = header.words;
         match verb {
             Verb::Put | Verb::Accumulate | Verb::Get | Verb::FetchAndOperate | Verb::CompareAndSwap => {
                 let _copy = whole(body)?;
@@ -116,9 +116,10 @@ impl State {
             }
             Verb::Lock => {
                 let kind = if first == 0 { LockKind::Shared } else { LockKind::Exclusive };
+                let manner = if second == 0 { Manner::Patient } else { Manner::Urgent };
                 let window = self.windows.get_mut(key)?;
                 let own = window.rank;
-                if window.locks.request(source, kind) {
+                if window.locks.request(source, kind, manner) {
                     self.grant(key, own, &[source])?;
                 }
             }

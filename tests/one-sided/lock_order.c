@@ -1,0 +1,98 @@
+/* Processes that share locks do not wait for one another in a circle, whoever waits in between to be alone. */
+#include "../check.h"
+
+enum { ROUNDS = 25 };
+
+static void alone(MPI_Win win, int target)
+{
+    long value;
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
+    OK(MPI_Get(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
+    OK(MPI_Win_flush(target, win));
+    value += 1;
+    OK(MPI_Put(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
+    OK(MPI_Win_unlock(target, win));
+}
+
+/* Some want all locks, some want all of them one after the other, each in an order of its own, and some want to be alone. */
+static void mixed(MPI_Win win)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        switch ((rank + round) % 3) {
+        case 0:
+            OK(MPI_Win_lock_all(0, win));
+            OK(MPI_Win_unlock_all(win));
+            break;
+        case 1:
+            for (int i = 0; i < size; i++) {
+                OK(MPI_Win_lock(MPI_LOCK_SHARED, (rank + i) % size, 0, win));
+            }
+            for (int i = 0; i < size; i++) {
+                OK(MPI_Win_unlock((rank + i) % size, win));
+            }
+            break;
+        default:
+            for (int i = 0; i < size; i++) {
+                alone(win, (rank + 2 * i) % size);
+            }
+        }
+    }
+}
+
+/* Rank 1 shares the lock until the last but one has it as well, while the last one waits to be alone. */
+static void joined(MPI_Win win)
+{
+    int go = 0, other = size - 2;
+    for (int round = 0; size >= 4 && round < ROUNDS; round++) {
+        if (rank == 1) {
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+            OK(MPI_Send(&go, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD));
+            OK(MPI_Send(&go, 1, MPI_INT, other, 0, MPI_COMM_WORLD));
+            OK(MPI_Recv(&go, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            OK(MPI_Win_unlock(0, win));
+        } else if (rank == other) {
+            OK(MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+            OK(MPI_Send(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+            OK(MPI_Win_unlock(0, win));
+        } else if (rank == size - 1) {
+            OK(MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            alone(win, 0);
+        }
+    }
+}
+
+static void all(MPI_Win win, long *own)
+{
+    int visits = 0;
+    *own = 0;
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    mixed(win);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int other = 0; other < size; other++) {
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < size; i++) {
+                visits += (other + round) % 3 == 2 && (other + 2 * i) % size == rank;
+            }
+        }
+    }
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
+    CHECK_EQ(*own, visits);
+    OK(MPI_Win_unlock(rank, win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    joined(win);
+    OK(MPI_Win_free(&win));
+}
+
+int main(int argc, char **argv)
+{
+    static long cell;
+    long *own;
+    MPI_Win win;
+    check_begin(&argc, &argv);
+    OK(MPI_Win_create(&cell, sizeof cell, sizeof cell, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    all(win, &cell);
+    OK(MPI_Win_allocate(sizeof cell, sizeof cell, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win));
+    all(win, own);
+    return check_end();
+}
