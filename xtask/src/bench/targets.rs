@@ -100,10 +100,10 @@ fn worst(
     let is_ours = |cell: &&Cell| {
         cell.figure == figure && cell.engine == Engine::Postrider && ranks.contains(&cell.ranks)
     };
-    let with_bound = |cell| bound((cell.ranks, cell.bytes)).map(|bound| (cell, bound));
     let share = |(cell, bound): &(&Cell, f64)| cell.median / bound;
-    let found = run.cells.iter().filter(is_ours).filter_map(with_bound);
-    let Some((cell, bound)) = found.max_by(|one, other| share(one).total_cmp(&share(other))) else {
+    let with_bounds =
+        run.cells.iter().filter(is_ours).filter_map(|cell| Some((cell, bound((cell.ranks, cell.bytes))?)));
+    let Some((cell, bound)) = with_bounds.max_by(|one, other| share(one).total_cmp(&share(other))) else {
         return Target::new(what, None, None, "us");
     };
     let mut target = Target::new(what, Some(bound), Some(cell.median), &cell.unit);

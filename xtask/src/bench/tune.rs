@@ -262,7 +262,7 @@ fn middle(one: u64, other: u64) -> u64 {
 /// A row as it stands in the engine's table: it holds up to the middle between these ranks and the next that were measured.
 fn row(case: &Case, next: Option<u32>, steps: &[Step]) -> String {
     let last = next.map(|next| (f64::from(case.ranks) * f64::from(next)).sqrt() as u32);
-    let last = last.map_or("ANY".to_owned(), |last| last.to_string());
+    let last = last.map_or("MANY".to_owned(), |last| last.to_string());
     let step = |(name, end): &Step| {
         let end = end.map_or("ANY".to_owned(), |end| match end.is_multiple_of(1024) {
             true => format!("{} * KIB", end / 1024),
@@ -278,4 +278,31 @@ fn row(case: &Case, next: Option<u32>, steps: &[Step]) -> String {
 fn capitals(name: &str) -> String {
     let word = |word: &str| word[..1].to_uppercase() + &word[1..];
     name.split('-').map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curves(times: &[(&str, [f64; 3])]) -> Curves {
+        let curve = |times: [f64; 3]| [8, 1024, 65536].into_iter().zip(times).collect();
+        times.iter().map(|(name, times)| ((*name).to_owned(), curve(*times))).collect()
+    }
+
+    #[test]
+    fn a_step_ends_between_two_sizes_and_the_last_one_nowhere() {
+        let found = steps(&curves(&[("flat", [1.0, 2.0, 90.0]), ("recursive-halving", [2.0, 3.0, 30.0])]));
+        assert_eq!(found, [("flat".to_owned(), Some(8192)), ("recursive-halving".to_owned(), None)]);
+        let case = Case { operation: "allreduce".into(), place: "crowded".into(), ranks: 4 };
+        let expected = "row(Crowded, 5, &[(8 * KIB, Flat), (ANY, RecursiveHalving)]),";
+        assert_eq!(row(&case, Some(8), &found), expected);
+    }
+
+    #[test]
+    fn small_differences_change_nothing() {
+        let found = steps(&curves(&[("flat", [1.0, 1.0, 1.0]), ("tree", [1.1, 0.95, 1.1])]));
+        assert_eq!(found, [("flat".to_owned(), None)]);
+        let case = Case { operation: "barrier".into(), place: "files".into(), ranks: 16 };
+        assert_eq!(row(&case, None, &found), "row(Files, MANY, &[(ANY, Flat)]),");
+    }
 }
