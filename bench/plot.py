@@ -5,6 +5,7 @@ engine can be faster. Sizes and times have logarithmic axes, because both span s
 """
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -14,6 +15,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 
+COLLECTIVES = [
+    "barrier", "ibarrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+    "alltoallv", "alltoallw", "reduce", "allreduce", "iallreduce", "reduce_scatter_block", "reduce_scatter", "scan",
+    "exscan", "neighbor_allgather", "neighbor_alltoall",
+]  # fmt: skip
+ONE_SIDED = [
+    "put", "get", "put_created", "get_created", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap",
+    "lock_put_unlock", "put_fence", "post_start_complete_wait",
+]  # fmt: skip
 ENGINES = {
     "postrider": ("Postrider, shared memory", "#0b6e4f", "o"),
     "postrider-file": ("Postrider, files", "#6bbf59", "s"),
@@ -166,6 +176,37 @@ def against_ranks(session):
     session.save(figure, "ranks")
 
 
+def overview(session, name, title, operations):
+    """A field for each operation, number of ranks and size: Postrider's time by that of the better of the others."""
+    times = {(c["figure"], c["engine"], c["ranks"], c["bytes"]): c["median"] for c in session.select(place="usual")}
+    keys = {which: [key[2:] for key in times if key[:2] == (which, "postrider")] for which in operations}
+    rows = [which for which in operations if keys[which]]
+    columns = sorted(max(keys.values(), key=len))
+
+    def ratio(which, ranks, size):
+        if (ranks, size) not in keys[which] and size == 8:
+            # An operation without sizes has its time in the first column.
+            size = next((other for count, other in keys[which] if count == ranks), size)
+        others = [times.get((which, engine, ranks, size)) for engine in ("mpich", "openmpi")]
+        ours, others = times.get((which, "postrider", ranks, size)), [time for time in others if time]
+        return ours / min(others) if ours and others else math.nan
+
+    values = [[ratio(which, *column) for column in columns] for which in rows]
+    if all(math.isnan(value) for row in values for value in row):
+        return
+    figure, axes = plt.subplots(figsize=(2.6 + 0.62 * len(columns), 1.6 + 0.31 * len(rows)))
+    shades = [[math.log2(value) if value > 0 else math.nan for value in row] for row in values]
+    axes.imshow(shades, cmap="RdYlGn_r", vmin=-3, vmax=3, aspect="auto")
+    for y, row in enumerate(values):
+        for x, value in enumerate(row):
+            axes.text(x, y, "" if math.isnan(value) else f"{value:.2g}", ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(len(columns)), [f"{ranks}\n{size_label(size)}" for ranks, size in columns], fontsize=7)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    axes.set_xlabel("ranks and size")
+    axes.set_title(title + ": time by that of the better of MPICH and Open MPI", fontsize=10)
+    session.save(figure, name)
+
+
 def bars(session, name, title, quantity, unit, ranks):
     """A bar for each engine, in groups by the number of ranks."""
     figure, axes = plt.subplots(figsize=(7, 4.5))
@@ -251,6 +292,8 @@ def main():
     for name in ("bcast", "allreduce", "alltoall"):
         against_size(session, name, f"{name} on 2 ranks")
     against_ranks(session)
+    overview(session, "collectives", "Collective operations", COLLECTIVES)
+    overview(session, "one-sided", "Operations on windows", ONE_SIDED)
     bars(session, "message-rate", "Messages of 8 B between 2 ranks, 64 in a window", "message-rate", "million/s", [2])
     for name, title, quantity, unit in (
         ("startup", "Start to end of a program that does nothing", "startup", "ms"),

@@ -75,6 +75,21 @@ size_t measure_largest(const struct settings *settings)
     return largest;
 }
 
+int measure_is_chosen(const struct settings *settings, const char *name)
+{
+    const char *list = settings->operation;
+    size_t length = strlen(name);
+    if (strcmp(list, "all") == 0)
+        return 1;
+    while (list != NULL) {
+        list += *list == ',';
+        if (strncmp(list, name, length) == 0 && (list[length] == ',' || list[length] == '\0'))
+            return 1;
+        list = strchr(list, ',');
+    }
+    return 0;
+}
+
 struct timed_body {
     measure_body body;
     void *context;

@@ -39,6 +39,9 @@ void measure_arguments(struct settings *settings, int argc, char **argv);
 /* The largest of the sizes. */
 size_t measure_largest(const struct settings *settings);
 
+/* Whether --operation, a list of names separated by commas, or "all", has this name. */
+int measure_is_chosen(const struct settings *settings, const char *name);
+
 /* Times `body` on all ranks of MPI_COMM_WORLD. */
 struct measured measure(const struct settings *settings, measure_body body, void *context);
 

@@ -27,8 +27,8 @@ typedef double (*record_batch)(void *context, int iterations);
 /*
  * Doubles the iteration count until a batch takes a tenth of `budget_s`, then runs batches until the budget is used.
  * A batch that is long only because the processes were not yet running, or were interrupted, must not end the
- * doubling: it ends when three batches of the same count were long enough, and goes on when all batches together turn out
- * to be short.
+ * doubling: it ends when three batches of the same count were long enough, or one used the whole budget, and goes on when all
+ * batches together turn out to be short.
  */
 struct measured record_adaptive(record_batch batch, void *context, double budget_s, int iterations_max);
 

@@ -13,14 +13,29 @@ static void not_initialized(void)
     CHECK_EQ(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
 }
 
+static void values_of(MPI_T_enum enumeration)
+{
+    char name[100], item[100];
+    int items, name_length = sizeof name;
+    GOOD(MPI_T_enum_get_info(enumeration, &items, name, &name_length));
+    CHECK(items >= 2);
+    for (int j = 0; j < items; j++) {
+        int value = -1, item_length = sizeof item;
+        GOOD(MPI_T_enum_get_item(enumeration, j, &value, item, &item_length));
+        CHECK_EQ(value, j);
+        CHECK_EQ(item_length, strlen(item) + 1);
+    }
+    CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
+}
+
 static void control_information(void)
 {
     int count = 0, index = -1;
     GOOD(MPI_T_cvar_get_num(&count));
     CHECK(count > 0);
     for (int i = 0; i < count; i++) {
-        char name[100], description[200], item[100], cut[4] = "xyz";
-        int name_length = sizeof name, length = sizeof description, verbosity, bind, scope, items, cut_length = 3;
+        char name[100], description[300], cut[4] = "xyz";
+        int name_length = sizeof name, length = sizeof description, verbosity, bind, scope, cut_length = 3;
         int needed = 0;
         MPI_Datatype datatype;
         MPI_T_enum enumeration;
@@ -28,7 +43,7 @@ static void control_information(void)
                                  &scope));
         CHECK_EQ(name_length, strlen(name) + 1);
         CHECK_EQ(length, strlen(description) + 1);
-        CHECK(datatype == MPI_INT && enumeration != MPI_T_ENUM_NULL);
+        CHECK(datatype == MPI_INT ? enumeration != MPI_T_ENUM_NULL : scope == MPI_T_SCOPE_CONSTANT);
         CHECK_EQ(bind, MPI_T_BIND_NO_OBJECT);
         CHECK(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL);
         CHECK(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
@@ -38,16 +53,9 @@ static void control_information(void)
         CHECK(strncmp(cut, description, 2) == 0 && cut[2] == '\0');
         GOOD(MPI_T_cvar_get_index(name, &index));
         CHECK_EQ(index, i);
-        name_length = sizeof name;
-        GOOD(MPI_T_enum_get_info(enumeration, &items, name, &name_length));
-        CHECK(items >= 2);
-        for (int j = 0; j < items; j++) {
-            int value = -1, item_length = sizeof item;
-            GOOD(MPI_T_enum_get_item(enumeration, j, &value, item, &item_length));
-            CHECK_EQ(value, j);
-            CHECK_EQ(item_length, strlen(item) + 1);
+        if (datatype == MPI_INT) {
+            values_of(enumeration);
         }
-        CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
     }
     CHECK_EQ(MPI_T_cvar_get_info(count, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
     CHECK_EQ(MPI_T_cvar_get_index("nothing", &index), MPI_T_ERR_INVALID_NAME);
@@ -78,6 +86,25 @@ static void control_values(int before)
     CHECK_EQ(MPI_T_cvar_read(copy, &value), MPI_T_ERR_INVALID_HANDLE);
     CHECK_EQ(MPI_T_cvar_read(handle, &value), MPI_T_ERR_INVALID_HANDLE);
     CHECK_EQ(MPI_T_cvar_handle_alloc(-1, NULL, &handle, &count), MPI_T_ERR_INVALID_INDEX);
+}
+
+/* The rows by which an algorithm is chosen: text that can be read at any time and never written. */
+static void tables(void)
+{
+    MPI_T_cvar_handle handle;
+    MPI_Datatype datatype;
+    int index = -1, count = 0, length = 0, scope;
+    char text[2000];
+    GOOD(MPI_T_cvar_get_index("POSTRIDER_ALLREDUCE_TABLE", &index));
+    GOOD(MPI_T_cvar_get_info(index, NULL, &length, NULL, &datatype, NULL, NULL, &length, NULL, &scope));
+    CHECK(datatype == MPI_CHAR && scope == MPI_T_SCOPE_CONSTANT);
+    GOOD(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    CHECK(count > 1 && count <= (int)sizeof text);
+    GOOD(MPI_T_cvar_read(handle, text));
+    CHECK_EQ(strlen(text) + 1, count);
+    CHECK(strstr(text, "hosts any: node-aware\n") == text && strstr(text, "\nelsewhere any: ") != NULL);
+    CHECK_EQ(MPI_T_cvar_write(handle, text), MPI_T_ERR_CVAR_SET_NEVER);
+    GOOD(MPI_T_cvar_handle_free(&handle));
 }
 
 static void performance_information(void)
@@ -257,6 +284,7 @@ int main(int argc, char **argv)
     GOOD(MPI_T_finalize());
     control_information();
     control_values(1);
+    tables();
     performance_information();
     GOOD(MPI_T_pvar_session_create(&session));
     CHECK_EQ(value_of(session, handle_of(session, "messages_sent", MPI_T_PVAR_CLASS_COUNTER)), 0);

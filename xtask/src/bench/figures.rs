@@ -17,20 +17,10 @@ pub enum Figure {
     Bidirectional,
     /// Messages of 8 bytes per second.
     MessageRate,
-    /// MPI_Barrier.
-    Barrier,
-    /// MPI_Bcast.
-    Bcast,
-    /// MPI_Allreduce.
-    Allreduce,
-    /// MPI_Alltoall.
-    Alltoall,
-    /// MPI_Put and MPI_Win_flush, on allocated memory of another rank.
-    Put,
-    /// MPI_Get and MPI_Win_flush.
-    Get,
-    /// MPI_Fetch_and_op and MPI_Win_flush.
-    FetchAndOp,
+    /// All collective operations.
+    Collectives,
+    /// All operations on windows.
+    OneSided,
     /// Start to end of a program that does nothing.
     Startup,
     /// Memory of a rank.
@@ -79,7 +69,8 @@ pub struct Task {
 }
 
 impl Task {
-    fn new(figure: Figure, program: Program, ranks: u32, arguments: Vec<String>) -> Self {
+    /// A program on so many ranks.
+    pub fn new(figure: Figure, program: Program, ranks: u32, arguments: Vec<String>) -> Self {
         Task { figure, program, arguments, ranks, place: Place::Usual, starts: 0, limit_s: 90 }
     }
 
@@ -113,6 +104,46 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 /// The size of the large message of the file transport and of Octave.
 pub const LARGE_BYTES: u64 = 100 * MIB;
+
+/// The collective operations, as `bench/src/collective.c` names them.
+pub const COLLECTIVES: [&str; 21] = [
+    "barrier",
+    "ibarrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "reduce",
+    "allreduce",
+    "iallreduce",
+    "reduce_scatter_block",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+    "neighbor_allgather",
+    "neighbor_alltoall",
+];
+
+/// The operations on windows, as `bench/src/one_sided.c` names them.
+pub const ONE_SIDED: [&str; 11] = [
+    "put",
+    "get",
+    "put_created",
+    "get_created",
+    "accumulate",
+    "get_accumulate",
+    "fetch_and_op",
+    "compare_and_swap",
+    "lock_put_unlock",
+    "put_fence",
+    "post_start_complete_wait",
+];
 
 /// How much is measured: the full session or the quick one.
 pub struct Scale {
@@ -152,7 +183,7 @@ impl Scale {
 }
 
 /// The arguments of an MPI program of the bench; what is empty is left out.
-fn arguments(budget_ms: u32, sizes: &[u64], operation: &str) -> Vec<String> {
+pub fn arguments(budget_ms: u32, sizes: &[u64], operation: &str) -> Vec<String> {
     let mut arguments = vec!["--budget-ms".into(), budget_ms.to_string()];
     if !sizes.is_empty() {
         let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
@@ -187,17 +218,12 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
         }
         Figure::Bidirectional => pair("bandwidth", &scale.bandwidth_sizes(), "both-ways"),
         Figure::MessageRate => pair("bandwidth", &[8], "rate"),
-        Figure::Barrier => collective(figure, scale, "barrier"),
-        Figure::Bcast => collective(figure, scale, "bcast"),
-        Figure::Allreduce => {
+        Figure::Collectives => {
             let mut tasks = futex_pairs(figure, scale);
-            tasks.extend(collective(figure, scale, "allreduce"));
+            tasks.extend(operations(figure, scale, "collective"));
             tasks
         }
-        Figure::Alltoall => collective(figure, scale, "alltoall"),
-        Figure::Put => pair("one_sided", &one_sided_sizes(scale), "put"),
-        Figure::Get => pair("one_sided", &one_sided_sizes(scale), "get"),
-        Figure::FetchAndOp => pair("one_sided", &[], "fetch-and-op"),
+        Figure::OneSided => operations(figure, scale, "one_sided"),
         Figure::Startup => startup(scale),
         Figure::Memory => {
             let task = |&ranks: &u32| Task::new(figure, Program::Mpi("memory"), ranks, Vec::new());
@@ -208,11 +234,6 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
         }
         Figure::Octave => octave(scale),
     }
-}
-
-fn one_sided_sizes(scale: &Scale) -> Vec<u64> {
-    let few = [8, KIB, 64 * KIB, MIB];
-    few.into_iter().step_by(if scale.quick { 2 } else { 1 }).collect()
 }
 
 fn latency(scale: &Scale) -> Vec<Task> {
@@ -252,20 +273,17 @@ fn futex_pairs(figure: Figure, scale: &Scale) -> Vec<Task> {
     scale.ranks.iter().map(task).collect()
 }
 
-fn collective(figure: Figure, scale: &Scale, operation: &str) -> Vec<Task> {
+/// All operations of a program, one after the other in one job for each number of ranks: with one job for each there would be a
+/// thousand starts in a session. Ranks that share cores make some engines so slow that two sizes have to do.
+fn operations(figure: Figure, scale: &Scale, program: &'static str) -> Vec<Task> {
     let task = |&ranks: &u32| {
-        let sizes = match (ranks, scale.quick) {
-            _ if operation == "barrier" => Vec::new(),
-            (2, _) => scale.sizes(8, MIB),
+        let sizes: Vec<u64> = match (ranks, scale.quick) {
+            (2, _) => scale.sizes(8, MIB).into_iter().step_by(if scale.quick { 1 } else { 2 }).collect(),
             (_, true) => vec![8],
-            (_, false) => vec![8, KIB, 64 * KIB],
+            (_, false) => vec![8, 16 * KIB],
         };
-        Task::new(
-            figure,
-            Program::Mpi("collective"),
-            ranks,
-            arguments(scale.budget(ranks), &sizes, operation),
-        )
+        let given = arguments(scale.budget(ranks) * 2 / 5, &sizes, "all");
+        Task { limit_s: 120, ..Task::new(figure, Program::Mpi(program), ranks, given) }
     };
     scale.ranks.iter().map(task).collect()
 }

@@ -10,18 +10,20 @@
 //!
 //! Results go to `bench/runs/<date>-<host>/bench.json` with the machine, the commit and the versions; `bench/plot.py`
 //! draws one picture for each figure beside it, and `--report DIR` writes `docs/BENCHMARKS.md` from it. What it costs to have
-//! several hosts is a session of its own: [`hosts`].
+//! several hosts is a session of its own: [`hosts`]. [`tune`] compares the engine's own algorithms with each other.
 
 mod build;
 mod engines;
 mod figures;
 mod hosts;
 pub mod machine;
+mod overview;
 mod process;
 mod record;
 mod report;
 mod table;
 mod targets;
+mod tune;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +43,7 @@ use record::{Failure, Run, Sample};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
-    between: Option<Between>,
+    other: Option<Other>,
     /// A short session of about two minutes: few sizes, few ranks, one repetition.
     #[arg(long)]
     quick: bool,
@@ -69,15 +71,19 @@ pub struct Arguments {
 }
 
 #[derive(clap::Subcommand)]
-enum Between {
+enum Other {
     /// Measure messages, broadcasts and aggregation between hosts, as figures 7 to 10 of the paper do.
     Hosts(hosts::Arguments),
+    /// Time every algorithm of the collective operations, and print the rows of the engine's table that follow.
+    Tune(tune::Arguments),
 }
 
 /// Measures and reports, or only reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(Between::Hosts(arguments)) = &arguments.between {
-        return hosts::run(arguments);
+    match &arguments.other {
+        Some(Other::Hosts(arguments)) => return hosts::run(arguments),
+        Some(Other::Tune(arguments)) => return tune::run(arguments),
+        None => {}
     }
     let root = workspace::root();
     let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;

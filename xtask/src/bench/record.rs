@@ -27,6 +27,13 @@ pub struct Line {
     pub library: Option<String>,
 }
 
+impl Line {
+    /// The size and the value of a measurement.
+    pub fn measured(&self) -> Option<(u64, f64)> {
+        self.value.map(|value| (self.bytes, value))
+    }
+}
+
 /// All samples of one quantity on one engine, one from each repetition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell {

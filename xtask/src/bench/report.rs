@@ -21,8 +21,11 @@ those of the slowest.
 - *latency* is half a round trip; with more than two ranks, pairs exchange messages at the same time.
 - *bandwidth* and *bidirectional* have a window of up to 64 messages and at most 16 MiB, or one message, under way. MB is 10^6
   bytes.
-- *bcast* moves its root on by one rank with every call, so that calls do not overlap.
-- *put*, *get* and *fetch-and-op* are one operation on allocated memory of the other rank, with its flush.
+- *bcast*, *gather*, *scatter* and *reduce* move their root on by one rank with every call, and *scan* and *exscan* turn the ranks
+  round, so that calls do not overlap. The size is that of the message, of the vector (sums of doubles), or of the block of one rank; the
+  heads of columns are ranks x size.
+- Operations on windows go from rank 0 to the last rank, with their flush or what else completes them; the window is allocated, or
+  created over memory of the program where the name says so.
 - *ratio* is Postrider's time divided by that of the better of MPICH and Open MPI, for times and rates alike: below 1,
   Postrider is faster.
 - *floors* have no MPI: a word through a shared ring with spinning and a futex (ring), pairs that sleep on a futex at once

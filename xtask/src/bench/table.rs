@@ -7,6 +7,7 @@
 use std::io::IsTerminal;
 
 use super::engines::{Engine, Place};
+use super::overview;
 use super::record::{Cell, Run};
 use super::targets::Target;
 
@@ -33,8 +34,14 @@ const COLUMNS: [Engine; 8] = [
     Engine::Floor,
 ];
 
-/// All tables of a session, in the order in which the quantities were measured.
+/// All tables of a session: the overviews, and the quantities in the order in which they were measured.
 pub fn tables(run: &Run) -> Vec<Table> {
+    let mut tables = overview::tables(run);
+    tables.extend(quantities(run));
+    tables
+}
+
+fn quantities(run: &Run) -> Vec<Table> {
     let mut quantities: Vec<(&str, Place)> = Vec::new();
     for cell in &run.cells {
         if !quantities.contains(&(cell.figure.as_str(), cell.place)) {

@@ -4,8 +4,8 @@
 //! means the same everywhere.
 
 use super::engines::{Engine, Place};
-use super::figures::LARGE_BYTES;
-use super::record::Run;
+use super::figures::{COLLECTIVES, LARGE_BYTES, ONE_SIDED};
+use super::record::{Cell, Run};
 use super::table::{number, size};
 
 /// One bound, with what was found.
@@ -56,6 +56,7 @@ pub fn targets(run: &Run) -> Vec<Target> {
     for place in [Place::Usual, Place::Tmpfs, Place::Tmpdir] {
         targets.extend(octave(run, place));
     }
+    targets.extend(operations(run));
     let start = |engine| run.median("startup", engine, Place::Usual, (2, 0));
     let bound = start(Engine::Mpich).map(|mpich| 0.5 * mpich);
     let what = "start to end of a hello on 2 ranks: at most half of MPICH's mpiexec";
@@ -68,11 +69,46 @@ fn latency(run: &Run, engine: Engine, key: (u32, u64)) -> Option<f64> {
 }
 
 /// The better of MPICH and Open MPI.
-fn better(run: &Run, key: (u32, u64)) -> Option<f64> {
+fn better(run: &Run, figure: &str, key: (u32, u64)) -> Option<f64> {
     [Engine::Mpich, Engine::Openmpi]
         .into_iter()
-        .filter_map(|engine| latency(run, engine, key))
+        .filter_map(|engine| run.median(figure, engine, Place::Usual, key))
         .reduce(f64::min)
+}
+
+/// Every operation of the collectives and on windows. A target is about all its sizes: what counts is the worst of them.
+fn operations(run: &Run) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for name in COLLECTIVES.into_iter().chain(ONE_SIDED) {
+        let what = format!("{name}, 2 ranks, any size: at least as fast as the better of MPICH and Open MPI");
+        targets.push(worst(run, name, &[2], what, |key| better(run, name, key)));
+        let what = format!("{name}, 4, 8 and 16 ranks, any size: at least 20 x faster than MPICH");
+        let bound = |key| run.median(name, Engine::Mpich, Place::Usual, key).map(|time| time / 20.0);
+        targets.push(worst(run, name, &[4, 8, 16], what, bound));
+    }
+    targets
+}
+
+/// Postrider where it is furthest from the bound.
+fn worst(
+    run: &Run,
+    figure: &str,
+    ranks: &[u32],
+    what: String,
+    bound: impl Fn((u32, u64)) -> Option<f64>,
+) -> Target {
+    let is_ours = |cell: &&Cell| {
+        cell.figure == figure && cell.engine == Engine::Postrider && ranks.contains(&cell.ranks)
+    };
+    let share = |(cell, bound): &(&Cell, f64)| cell.median / bound;
+    let with_bounds =
+        run.cells.iter().filter(is_ours).filter_map(|cell| Some((cell, bound((cell.ranks, cell.bytes))?)));
+    let Some((cell, bound)) = with_bounds.max_by(|one, other| share(one).total_cmp(&share(other))) else {
+        return Target::new(what, None, None, "us");
+    };
+    let mut target = Target::new(what, Some(bound), Some(cell.median), &cell.unit);
+    target.found = format!("{} at {} ranks and {}", target.found, cell.ranks, size(cell.bytes));
+    target
 }
 
 fn two_ranks(run: &Run) -> Vec<Target> {
@@ -81,7 +117,7 @@ fn two_ranks(run: &Run) -> Vec<Target> {
         Target::new("1 B one-way, shared memory, 2 ranks: at most 0.35 us", Some(0.35), one_byte, "us"),
         Target::new(
             "1 B one-way, shared memory, 2 ranks: at most 0.8 x the better of MPICH and Open MPI",
-            better(run, (2, 1)).map(|time| 0.8 * time),
+            better(run, "latency", (2, 1)).map(|time| 0.8 * time),
             one_byte,
             "us",
         ),
@@ -97,7 +133,7 @@ fn two_ranks(run: &Run) -> Vec<Target> {
         );
         targets.push(Target::new(
             what,
-            better(run, (2, bytes)),
+            better(run, "latency", (2, bytes)),
             latency(run, Engine::Postrider, (2, bytes)),
             "us",
         ));
@@ -113,10 +149,15 @@ fn oversubscribed(run: &Run, ranks: u32) -> Vec<Target> {
         let median = |engine| run.median(figure, engine, Place::Usual, key);
         let what = format!("{words}, {ranks} ranks: at most 3 x the plain futex pairs");
         targets.push(Target::new(what, futex.map(|time| 3.0 * time), median(Engine::Postrider), "us"));
-        let what = format!("{words}, {ranks} ranks: at least 20 x faster than MPICH");
-        let bound = median(Engine::Mpich).map(|time| time / 20.0);
-        targets.push(Target::new(what, bound, median(Engine::Postrider), "us"));
     }
+    let median = |engine| run.median("latency", engine, Place::Usual, key);
+    let what = format!("8 B one-way in pairs, {ranks} ranks: at least 20 x faster than MPICH");
+    targets.push(Target::new(
+        what,
+        median(Engine::Mpich).map(|time| time / 20.0),
+        median(Engine::Postrider),
+        "us",
+    ));
     targets
 }
 

@@ -425,7 +425,7 @@ impl Calls<'_> {
         let reduction = reduction(&operands, total);
         let schedule = match self.kind() {
             Kind::Intra(place) => {
-                let choose = || select::reduce_scatter(self.situation(place), reduction.bytes(), total);
+                let choose = || select::reduce_scatter(self.situation(place), reduction.bytes());
                 let algorithm = self.settings.reduce_scatter.unwrap_or_else(choose);
                 self.note("MPI_Reduce_scatter(_block)", algorithm.name(), place, reduction.bytes());
                 reduce_scatter::reduce_scatter(algorithm, place, parts, reduction)

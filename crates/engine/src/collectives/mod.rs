@@ -27,6 +27,7 @@ pub mod scatter;
 pub mod schedule;
 pub mod select;
 pub mod spreading;
+pub mod table;
 pub mod tree;
 mod under_way;
 

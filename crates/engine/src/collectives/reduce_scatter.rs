@@ -90,7 +90,7 @@ pub fn reduce_scatter(algorithm: Algorithm, place: Place, parts: Parts, reductio
         }
         (Algorithm::NodeAware, None) => {
             let situation = Situation::on_one_level(place.size);
-            let algorithm = select::reduce_scatter(situation, reduction.bytes(), reduction.count);
+            let algorithm = select::reduce_scatter(situation, reduction.bytes());
             on_one_level(&mut schedule, algorithm, place, &starts, &reduction);
         }
         _ => on_one_level(&mut schedule, algorithm, place, &starts, &reduction),
@@ -135,7 +135,7 @@ fn on_nodes(schedule: &mut Schedule, rank: u32, seat: &Seat, starts: &Starts, re
         Range { first: first.first, count: last.first + last.count - first.first }
     };
     let situation = Situation::on_one_level(seat.nodes.count());
-    let algorithm = select::reduce_scatter(situation, reduction.bytes(), reduction.count);
+    let algorithm = select::reduce_scatter(situation, reduction.bytes());
     let mut held = Accumulator::new(reduction, whole.value, None, of_node(seat.node));
     seat.among_leaders(schedule, |schedule| match algorithm {
         Algorithm::RecursiveDoubling => {

@@ -2,10 +2,10 @@
 
 use core::ffi::c_int;
 
-use super::{at, call, find, give, give_indices, give_text};
+use super::{at, call, control, find, give, give_indices, give_text};
 use crate::parse::{Out, Text, TextOut};
 use postrider_abi::MPI_T_ERR_INVALID;
-use postrider_engine::{counters, settings};
+use postrider_engine::counters;
 
 /// A category.
 struct Category {
@@ -27,8 +27,8 @@ const ALL: [Category; 3] = [
     },
     Category {
         name: "settings",
-        meaning: "What can be chosen before MPI is initialized.",
-        controls: settings::ALL.len(),
+        meaning: "What can be chosen before MPI is initialized, and what holds where nothing is.",
+        controls: control::COUNT,
         performance: 0,
         categories: &[],
     },

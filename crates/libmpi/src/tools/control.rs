@@ -1,6 +1,7 @@
-//! Control variables (MPI 5.0, section 15.3.6): the settings of the library, one variable each.
+//! Control variables (MPI 5.0, section 15.3.6): the settings of the library, one variable each, and behind them one for each
+//! collective operation with the rows by which its algorithm is chosen where no setting forces one, as text that never changes.
 //!
-//! The value of a variable is the number of an item of its enumeration: 0 leaves the choice to the library, the others are the values of the
+//! The value of a setting's variable is the number of an item of its enumeration: 0 leaves the choice to the library, the others are the values of the
 //! setting in their order. Settings are read when the instance is made; until then a tool may write them, which goes before
 //! the environment. All processes of a job have to be given the same.
 
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use postrider_abi::*;
+use postrider_engine::collectives::table::{self, Rows};
 use postrider_engine::settings::{ALL, Setting};
 
 use super::{Outcome, Tools, at, call, find, give, give_text};
@@ -59,10 +61,57 @@ fn write(setting: &'static Setting, value: c_int) -> Outcome {
     Ok(())
 }
 
-fn variable(tools: &mut Tools, handle: MPI_T_cvar_handle) -> Result<&'static Setting, c_int> {
-    let key = parse::key_of(handle.0).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
-    let index = tools.controls().get(key).map_err(|error| error.class)?;
-    Ok(&ALL[*index])
+/// What a variable stands for.
+enum Variable {
+    Setting(&'static Setting),
+    Table(Rows),
+}
+
+/// The number of variables.
+pub const COUNT: usize = ALL.len() + table::COUNT;
+
+impl Variable {
+    fn at(index: c_int) -> Result<Self, c_int> {
+        match at(ALL, index) {
+            Ok(setting) => Ok(Self::Setting(setting)),
+            Err(error) => {
+                let place = usize::try_from(index).map_err(|_| error)? - ALL.len();
+                table::all().into_iter().nth(place).map(Self::Table).ok_or(error)
+            }
+        }
+    }
+
+    fn of(tools: &mut Tools, handle: MPI_T_cvar_handle) -> Result<Self, c_int> {
+        let key = parse::key_of(handle.0).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
+        let index = *tools.controls().get(key).map_err(|error| error.class)?;
+        Self::at(index as c_int)
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Setting(setting) => setting.name.to_owned(),
+            Self::Table(rows) => format!("{}_TABLE", rows.setting),
+        }
+    }
+
+    fn meaning(&self) -> String {
+        match self {
+            Self::Setting(setting) => setting.meaning.to_owned(),
+            Self::Table(rows) => format!(
+                "How {} is done. A line is for a place and at most so many ranks (hosts where the place is that), and the first that \
+                 fits is taken: algorithms, each for fewer bytes than the number behind it.",
+                rows.functions
+            ),
+        }
+    }
+
+    /// Elements of its type: a text has its final NUL.
+    fn count(&self) -> c_int {
+        match self {
+            Self::Setting(_) => 1,
+            Self::Table(rows) => rows.text().len() as c_int + 1,
+        }
+    }
 }
 
 fn enumeration(handle: MPI_T_enum) -> Result<&'static Setting, c_int> {
@@ -73,7 +122,7 @@ fn enumeration(handle: MPI_T_enum) -> Result<&'static Setting, c_int> {
 anytime! {
     /// Section 15.3.6.
     MPI_T_cvar_get_num (num_cvar: Out<c_int>) -> c_int {
-        call(|_| num_cvar.set(ALL.len() as c_int).map_err(|_| MPI_T_ERR_INVALID))
+        call(|_| num_cvar.set(COUNT as c_int).map_err(|_| MPI_T_ERR_INVALID))
     }
 
     /// Section 15.3.6.
@@ -83,21 +132,33 @@ anytime! {
         bind: Out<c_int>, scope: Out<c_int>
     ) -> c_int {
         call(|_| {
-            let setting = at(ALL, cvar_index)?;
-            give_text(name, name_len, setting.name);
-            give_text(desc, desc_len, setting.meaning);
-            give(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
-            give(datatype, MPI_INT);
-            give(enumtype, MPI_T_enum(FIRST_ENUMERATION + cvar_index as usize));
+            let variable = Variable::at(cvar_index)?;
+            give_text(name, name_len, &variable.name());
+            give_text(desc, desc_len, &variable.meaning());
             give(bind, MPI_T_BIND_NO_OBJECT);
-            give(scope, MPI_T_SCOPE_ALL_EQ);
+            let (kind, values, who, changes) = match variable {
+                Variable::Setting(_) => {
+                    let values = MPI_T_enum(FIRST_ENUMERATION + cvar_index as usize);
+                    (MPI_INT, values, MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_SCOPE_ALL_EQ)
+                }
+                Variable::Table(_) => {
+                    (MPI_CHAR, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_TUNER_DETAIL, MPI_T_SCOPE_CONSTANT)
+                }
+            };
+            give(verbosity, who);
+            give(datatype, kind);
+            give(enumtype, values);
+            give(scope, changes);
             Ok(())
         })
     }
 
     /// Section 15.3.6.
     MPI_T_cvar_get_index (name: Text, cvar_index: Out<c_int>) -> c_int {
-        call(|_| find(name, cvar_index, |name| ALL.iter().position(|setting| setting.name == name)))
+        let is = |name: &str| {
+            (0..COUNT).find(|&index| Variable::at(index as c_int).is_ok_and(|known| known.name() == name))
+        };
+        call(|_| find(name, cvar_index, is))
     }
 
     /// Section 15.3.6: variables are bound to no object.
@@ -105,13 +166,13 @@ anytime! {
         cvar_index: c_int, _obj_handle: Memory, handle: Out<MPI_T_cvar_handle>, count: Out<c_int>
     ) -> c_int {
         call(|tools| {
-            at(ALL, cvar_index)?;
+            let variable = Variable::at(cvar_index)?;
             if handle.0.is_null() || count.0.is_null() {
                 return Err(MPI_T_ERR_INVALID);
             }
             let key = tools.controls().insert(cvar_index as usize);
             give(handle, MPI_T_cvar_handle(parse::handle_of(key)));
-            give(count, 1);
+            give(count, variable.count());
             Ok(())
         })
     }
@@ -130,16 +191,22 @@ anytime! {
     /// Section 15.3.6.
     MPI_T_cvar_read (handle: MPI_T_cvar_handle, buf: Out<c_int>) -> c_int {
         call(|tools| {
-            let setting = variable(tools, handle)?;
-            buf.set(value_of(setting)).map_err(|_| MPI_T_ERR_INVALID)
+            match Variable::of(tools, handle)? {
+                Variable::Setting(setting) => buf.set(value_of(setting)),
+                Variable::Table(rows) => {
+                    let text = rows.text();
+                    TextOut(buf.0.cast()).set(&text, text.len() + 1).map(drop)
+                }
+            }
+            .map_err(|_| MPI_T_ERR_INVALID)
         })
     }
 
     /// Section 15.3.6.
     MPI_T_cvar_write (handle: MPI_T_cvar_handle, buf: Out<c_int>) -> c_int {
-        call(|tools| {
-            let setting = variable(tools, handle)?;
-            write(setting, buf.get().map_err(|_| MPI_T_ERR_INVALID)?)
+        call(|tools| match Variable::of(tools, handle)? {
+            Variable::Setting(setting) => write(setting, buf.get().map_err(|_| MPI_T_ERR_INVALID)?),
+            Variable::Table(_) => Err(MPI_T_ERR_CVAR_SET_NEVER),
         })
     }
 

@@ -118,7 +118,7 @@ fn two_processes_do_no_needless_work() {
     let pair: Vec<Place<'static>> = places(2).collect();
     let is_copy = |step: &Step| matches!(step, Step::Copy { .. });
     let is_reduce = |step: &Step| matches!(step, Step::Reduce { .. });
-    let situation = Situation { crowded: true, ..Situation::on_one_level(2) };
+    let situation = Situation { crowded: true, hosts: 1, ..Situation::on_one_level(2) };
     let long = select::allreduce(situation, 1 << 20, 1 << 20);
     for commutative in [true, false] {
         let halves = |place: &Place| allreduce::allreduce(long, *place, reduction(1 << 20, commutative));
@@ -173,7 +173,7 @@ fn nothing_to_move_is_nothing_to_do() {
 #[test]
 fn the_choice_goes_by_size_bytes_and_crowding() {
     let quiet = Situation::on_one_level;
-    let crowded = |size| Situation { crowded: true, ..Situation::on_one_level(size) };
+    let crowded = |size| Situation { crowded: true, hosts: 1, ..Situation::on_one_level(size) };
     assert_eq!(select::barrier(quiet(4)), barrier::Algorithm::Dissemination);
     assert_eq!(select::barrier(crowded(4)), barrier::Algorithm::Flat);
     assert_eq!(select::barrier(crowded(100)), barrier::Algorithm::Tree);
@@ -222,7 +222,8 @@ fn what_all_get_is_written_once() {
         let others = size as usize - 1;
         let within = |place: Place<'static>| Place { spreading: SHELVES, ..place };
         let block = Block { count: 1 << 14, layout: BYTES };
-        let situation = Situation { crowded: true, spreading: SHELVES, ..Situation::on_one_level(size) };
+        let situation =
+            Situation { crowded: true, hosts: 1, spreading: SHELVES, ..Situation::on_one_level(size) };
         let to_all = select::broadcast(situation, block.bytes());
         let schedule = |place| broadcast::broadcast(to_all, within(place), 2, block);
         assert_eq!((written(size, 1 << 16, schedule), cost(size, 1 << 14, schedule).messages), (1, others));

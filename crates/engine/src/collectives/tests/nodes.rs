@@ -201,7 +201,7 @@ fn long_data_is_moved_on_nodes() {
     let hosts: [u32; 10] = [0, 0, 1, 2, 3, 4, 5, 6, 7, 7];
     let nodes = Nodes::new(hosts.into_iter(), FLAT);
     for datatype in [BYTE, Type { size: 1, extent: 2, lower: 1 }] {
-        let bytes = select::BROADCAST_LONG_BYTES;
+        let bytes = 1 << 19;
         let block = Block { count: bytes, layout: datatype.layout() };
         let root = 9;
         let members = places_on(10, &nodes).map(|place| {
@@ -217,7 +217,7 @@ fn long_data_is_moved_on_nodes() {
         });
         let members = members.collect();
         check(members, no_operator, 1);
-        let bytes = select::ALLGATHER_SHORT_BYTES / 8;
+        let bytes = 1 << 13;
         let block = Block { count: bytes, layout: datatype.layout() };
         let members = places_on(10, &nodes).map(|place| {
             let send = Contribution::Send(block);
@@ -250,6 +250,6 @@ fn processes_of_a_host_act_together_where_there_are_several() {
     assert_eq!(select::scatter(many, 8), scatter::Algorithm::NodeAwareTree);
     assert_eq!(select::alltoall(on(2), 64), alltoall::Algorithm::NodeAware);
     assert_eq!(select::alltoall(on(2), 1 << 16), alltoall::Algorithm::Pairwise);
-    let files = Situation { spreading: FLAT, ..Situation::on_one_level(8) };
+    let files = Situation { hosts: 1, spreading: FLAT, ..Situation::on_one_level(8) };
     assert_eq!(select::broadcast(files, 64), broadcast::Algorithm::Flat);
 }
