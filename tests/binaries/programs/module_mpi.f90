@@ -59,7 +59,9 @@ contains
     end subroutine
 
     subroutine persistent()
-        integer :: requests(2), step, out, in
+        integer :: requests(2), step
+        ! They are read and written when no call names them.
+        integer, volatile :: out, in
         call mpi_send_init(out, 1, MPI_INTEGER, mod(rank + 1, size), 4, MPI_COMM_WORLD, requests(1), error)
         call mpi_recv_init(in, 1, MPI_INTEGER, mod(rank + size - 1, size), 4, MPI_COMM_WORLD, requests(2), error)
         do step = 1, 3

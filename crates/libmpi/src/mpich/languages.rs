@@ -30,8 +30,9 @@ fn set(owner: Owner, keyval: c_int, value: Memory, kind: c_int) -> Result<()> {
     caching::set_value(owner, keyval, value)
 }
 
-/// Gets an attribute as a value of this kind.
+/// Gets an attribute as a value of this kind. The key of a predefined attribute is one more than C's in Fortran.
 fn get(owner: Owner, keyval: c_int, value: Out<isize>, flag: Out<c_int>, kind: c_int) -> Result<()> {
+    let keyval = PREDEFINED.iter().copied().find(|key| key + 1 == keyval).unwrap_or(keyval);
     let found = caching::get_value(owner, keyval)?;
     if let Some(found) = &found {
         match kind {
