@@ -21,6 +21,8 @@ pub struct Generalized {
     pub cancel: usize,
     /// What the callbacks get.
     pub extra_state: usize,
+    /// Whether they are subroutines of Fortran.
+    pub fortran: bool,
 }
 
 impl State {
@@ -52,6 +54,17 @@ impl State {
             self.requests.remove(key)?;
         }
         Ok(orphan.then_some(callbacks))
+    }
+
+    /// Says that the callbacks of a generalized request are subroutines of Fortran.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn set_fortran(&mut self, key: Key) -> Result<()> {
+        if let Work::Generalized { callbacks, .. } = &mut self.requests.get_mut(key)?.work {
+            callbacks.fortran = true;
+        }
+        Ok(())
     }
 
     /// The callbacks of a generalized request, and whether it is complete; none for any other request.

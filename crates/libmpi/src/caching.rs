@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use postrider_abi::*;
 use postrider_engine::State;
-use postrider_engine::communicators::caching::{Attributes, Keyval, Kind};
+use postrider_engine::communicators::caching::{Attributes, Keyval, Kind, Value};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::one_sided::Fact;
@@ -62,7 +62,11 @@ fn number(key: Key) -> c_int {
     parse::handle_of(key)
 }
 
-fn key(keyval: c_int) -> Result<Key> {
+/// The key that an integer means.
+///
+/// # Errors
+/// `MPI_ERR_KEYVAL` when it is none that the user has made.
+pub fn key(keyval: c_int) -> Result<Key> {
     parse::key_of(keyval).ok_or_else(|| {
         let detail = match keyval {
             MPI_KEYVAL_INVALID => "the attribute key is MPI_KEYVAL_INVALID".to_owned(),
@@ -78,7 +82,7 @@ fn create(
     (copy, delete, extra_state): (Memory, Memory, Memory),
     keyval: Out<c_int>,
 ) -> Result<()> {
-    let made = Keyval { kind, copy: copy.0, delete: delete.0, extra_state: extra_state.0 };
+    let made = Keyval { kind, copy: copy.0, delete: delete.0, extra_state: extra_state.0, callers: None };
     keyval.set(number(instance().with(|state| Ok(state.caching.create(made)))?))
 }
 
@@ -89,7 +93,7 @@ fn free(kind: Kind, keyval: Out<c_int>) -> Result<()> {
 }
 
 /// The value under a key, with the key's facts.
-fn find(owner: Owner, key: Key) -> Result<(Keyval, Option<usize>)> {
+fn find(owner: Owner, key: Key) -> Result<(Keyval, Option<Value>)> {
     instance().with(|state| {
         let value = owner.attributes(state)?.get(key);
         Ok((state.caching.get(key, owner.kind())?, value))
@@ -97,7 +101,7 @@ fn find(owner: Owner, key: Key) -> Result<(Keyval, Option<usize>)> {
 }
 
 /// Puts a value under a key, with no callback.
-fn put(owner: Owner, key: Key, value: usize) -> Result<()> {
+fn put(owner: Owner, key: Key, value: Value) -> Result<()> {
     instance().with(|state| {
         state.caching.get(key, owner.kind())?;
         if owner.attributes(state)?.set(key, value).is_none() {
@@ -108,7 +112,7 @@ fn put(owner: Owner, key: Key, value: usize) -> Result<()> {
 }
 
 /// Calls the delete callback, if there is one.
-fn call_delete(owner: Owner, key: Key, keyval: &Keyval, value: usize) -> Result<()> {
+fn call_delete(owner: Owner, key: Key, keyval: &Keyval, value: &Value) -> Result<()> {
     if keyval.delete == MPI_COMM_NULL_DELETE_FN {
         return Ok(());
     }
@@ -116,31 +120,48 @@ fn call_delete(owner: Owner, key: Key, keyval: &Keyval, value: usize) -> Result<
 }
 
 fn set(owner: Owner, keyval: c_int, value: Memory) -> Result<()> {
+    set_value(owner, keyval, Value::Pointer(value.0))
+}
+
+/// Sets an attribute, as a language sees its value.
+///
+/// # Errors
+/// When the key is none for such an object, and what a callback returns.
+pub fn set_value(owner: Owner, keyval: c_int, value: Value) -> Result<()> {
     let key = key(keyval)?;
     let (keyval, old) = find(owner, key)?;
     if let Some(old) = old {
-        call_delete(owner, key, &keyval, old)?;
+        call_delete(owner, key, &keyval, &old)?;
     }
-    put(owner, key, value.0)
+    put(owner, key, value)
 }
 
 fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Result<()> {
-    let found = match owner {
+    let found = get_value(owner, keyval)?;
+    if let Some(found) = &found {
+        value.set(found.pointer())?;
+    }
+    flag.set(c_int::from(found.is_some()))
+}
+
+/// The value of an attribute, if the object has it. That of a predefined one is a pointer, as C gets it.
+///
+/// # Errors
+/// When the key is none for such an object.
+pub fn get_value(owner: Owner, keyval: c_int) -> Result<Option<Value>> {
+    match owner {
         Owner::Communicator(handle) if PREDEFINED.contains(&keyval) => {
             let key = parse::communicator(handle)?;
             instance().with(|state| state.communicators.get(key).map(drop))?;
-            predefined(keyval)
+            Ok(predefined(keyval).map(Value::Pointer))
         }
         Owner::Window(handle) if let Some(fact) = fact(keyval) => {
             let key = parse::window(handle)?;
-            Some(instance().with(|state| Ok(state.windows.get_mut(key)?.fact(fact)))?)
+            let place = instance().with(|state| Ok(state.windows.get_mut(key)?.fact(fact)))?;
+            Ok(Some(Value::Pointer(place)))
         }
-        _ => find(owner, key(keyval)?)?.1,
-    };
-    if let Some(found) = found {
-        value.set(found)?;
+        _ => Ok(find(owner, key(keyval)?)?.1),
     }
-    flag.set(c_int::from(found.is_some()))
 }
 
 fn delete(owner: Owner, keyval: c_int) -> Result<()> {
@@ -149,10 +170,10 @@ fn delete(owner: Owner, keyval: c_int) -> Result<()> {
     let Some(value) = value else {
         return Err(Error::new(MPI_ERR_KEYVAL, "the object has no attribute under this key"));
     };
-    delete_one(owner, key, &keyval, value)
+    delete_one(owner, key, &keyval, &value)
 }
 
-fn delete_one(owner: Owner, key: Key, keyval: &Keyval, value: usize) -> Result<()> {
+fn delete_one(owner: Owner, key: Key, keyval: &Keyval, value: &Value) -> Result<()> {
     call_delete(owner, key, keyval, value)?;
     instance().with(|state| match owner.attributes(state)?.remove(key) {
         Some(_) => state.caching.release(key),
@@ -172,7 +193,7 @@ pub fn delete_all(owner: Owner) -> Result<()> {
             Ok(Some((key, state.caching.get(key, owner.kind())?, value)))
         })?;
         let Some((key, keyval, value)) = last else { return Ok(()) };
-        delete_one(owner, key, &keyval, value)?;
+        delete_one(owner, key, &keyval, &value)?;
     }
 }
 
@@ -183,15 +204,15 @@ pub fn delete_all(owner: Owner) -> Result<()> {
 /// What a callback returns.
 pub fn copy_all(original: Owner, copy: Owner) -> Result<()> {
     let all = instance().with(|state| {
-        let all: Vec<(Key, usize)> = owner_pairs(original, state)?;
+        let all: Vec<(Key, Value)> = owner_pairs(original, state)?;
         let facts = |(key, value)| Ok((key, state.caching.get(key, original.kind())?, value));
         all.into_iter().map(facts).collect::<Result<Vec<_>>>()
     })?;
     for (key, keyval, value) in all {
         let copied = match keyval.copy {
             MPI_COMM_NULL_COPY_FN => Ok(None),
-            MPI_COMM_DUP_FN => Ok(Some(value)),
-            _ => callbacks::copy_attribute(&keyval, original.bits(), number(key), value),
+            MPI_COMM_DUP_FN => Ok(Some(duplicate(&value))),
+            _ => callbacks::copy_attribute(&keyval, original.bits(), number(key), &value),
         };
         match copied.and_then(|copied| copied.map_or(Ok(()), |copied| put(copy, key, copied))) {
             Ok(()) => {}
@@ -204,7 +225,15 @@ pub fn copy_all(original: Owner, copy: Owner) -> Result<()> {
     Ok(())
 }
 
-fn owner_pairs(owner: Owner, state: &mut State) -> Result<Vec<(Key, usize)>> {
+/// The same value in a place of its own.
+fn duplicate(value: &Value) -> Value {
+    match value {
+        Value::Pointer(bits) => Value::Pointer(*bits),
+        Value::Integer(place) => Value::integer(place.load(Ordering::Relaxed)),
+    }
+}
+
+fn owner_pairs(owner: Owner, state: &mut State) -> Result<Vec<(Key, Value)>> {
     Ok(owner.attributes(state)?.iter().collect())
 }
 
@@ -221,7 +250,7 @@ fn fact(keyval: c_int) -> Option<Fact> {
 }
 
 /// The attributes that every communicator has, and those of windows.
-const PREDEFINED: [c_int; 12] = [
+pub const PREDEFINED: [c_int; 12] = [
     MPI_TAG_UB,
     MPI_HOST,
     MPI_IO,

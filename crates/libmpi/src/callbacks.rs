@@ -2,9 +2,10 @@
 
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use postrider_abi::{MPI_Datatype, MPI_SUCCESS, MPI_Status, MPI_User_function, MPI_User_function_c};
-use postrider_engine::communicators::caching::Keyval;
+use postrider_engine::communicators::caching::{Callers, Keyval, Value};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::external::Generalized;
 use postrider_engine::objects::Key;
@@ -82,60 +83,151 @@ fn returned(what: &str, code: c_int) -> Result<()> {
 ///
 /// # Errors
 /// What the callback returns.
-pub fn copy_attribute(keyval: &Keyval, object: usize, number: c_int, value: usize) -> Result<Option<usize>> {
+pub fn copy_attribute(keyval: &Keyval, object: usize, number: c_int, value: &Value) -> Result<Option<Value>> {
     type Copy = unsafe extern "C" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
+    if let Some(callers) = &keyval.callers {
+        return copy_by(callers, keyval, object, number, value);
+    }
     let (mut copied, mut flag) = (0, 0);
     // SAFETY: the user gave this address as a copy callback. Its parameters are these for all kinds of objects: handles
     // and pointers are as wide as a `usize`.
     let code = unsafe {
         let function: Copy = core::mem::transmute(keyval.copy);
-        function(object, number, keyval.extra_state, value, &raw mut copied, &raw mut flag)
+        function(object, number, keyval.extra_state, value.pointer(), &raw mut copied, &raw mut flag)
     };
     returned("copy", code)?;
-    Ok((flag != 0).then_some(copied))
+    Ok((flag != 0).then_some(Value::Pointer(copied)))
+}
+
+/// How a caller of another language's callbacks is told that a value is an integer as wide as an address. It is told so of
+/// a pointer, too, since its language knows no pointers.
+const WIDE_INTEGER: c_int = 1;
+
+/// A value as another language gets it.
+fn integer(value: &Value) -> isize {
+    match value {
+        Value::Pointer(bits) => *bits as isize,
+        Value::Integer(place) => place.load(Ordering::Relaxed),
+    }
+}
+
+fn copy_by(
+    callers: &Callers,
+    keyval: &Keyval,
+    object: usize,
+    number: c_int,
+    value: &Value,
+) -> Result<Option<Value>> {
+    type Copy = unsafe extern "C" fn(
+        usize,
+        c_int,
+        c_int,
+        usize,
+        c_int,
+        isize,
+        *mut isize,
+        *mut c_int,
+    ) -> c_int;
+    let (mut copied, mut flag) = (0, 0);
+    // SAFETY: whoever gave this address calls callbacks of this kind with it: callback, object, key, extra state, kind of
+    // value, value, and where the copy and its flag go.
+    let code = unsafe {
+        let function: Copy = core::mem::transmute(callers.copy);
+        let (state, value) = (keyval.extra_state, integer(value));
+        function(
+            keyval.copy,
+            object as c_int,
+            number,
+            state,
+            WIDE_INTEGER,
+            value,
+            &raw mut copied,
+            &raw mut flag,
+        )
+    };
+    returned("copy", code)?;
+    let made = match value {
+        Value::Pointer(_) => Value::Pointer(copied as usize),
+        Value::Integer(_) => Value::integer(copied),
+    };
+    Ok((flag != 0).then_some(made))
 }
 
 /// Calls the delete callback of an attribute of the object with this handle.
 ///
 /// # Errors
 /// What the callback returns.
-pub fn delete_attribute(keyval: &Keyval, object: usize, number: c_int, value: usize) -> Result<()> {
+pub fn delete_attribute(keyval: &Keyval, object: usize, number: c_int, value: &Value) -> Result<()> {
     type Delete = unsafe extern "C" fn(usize, c_int, usize, usize) -> c_int;
+    type DeleteBy = unsafe extern "C" fn(usize, c_int, c_int, c_int, isize, usize) -> c_int;
     // SAFETY: as for the copy callback.
     let code = unsafe {
-        let function: Delete = core::mem::transmute(keyval.delete);
-        function(object, number, value, keyval.extra_state)
+        match &keyval.callers {
+            None => {
+                let function: Delete = core::mem::transmute(keyval.delete);
+                function(object, number, value.pointer(), keyval.extra_state)
+            }
+            Some(callers) => {
+                let function: DeleteBy = core::mem::transmute(callers.delete);
+                let (object, value, state) = (object as c_int, integer(value), keyval.extra_state);
+                function(keyval.delete, object, number, WIDE_INTEGER, value, state)
+            }
+        }
     };
     returned("delete", code)
 }
 
 /// Calls the query callback of a generalized request: the status that it tells, and its code.
 pub fn query(callbacks: &Generalized) -> (Status, c_int) {
-    type Query = unsafe extern "C" fn(usize, *mut MPI_Status) -> c_int;
+    type Query = unsafe extern "C" fn(usize, *mut MPI_Status, *mut c_int) -> c_int;
     let mut status = MPI_Status::default();
     StatusOut(&raw mut status).set_empty();
-    // SAFETY: the user gave this address as a query callback, with these parameters.
-    let code = unsafe {
-        let function: Query = core::mem::transmute(callbacks.query);
-        function(callbacks.extra_state, &raw mut status)
-    };
+    let code = called(callbacks, |code| {
+        // SAFETY: the user gave this address as a query callback, with these parameters; one in C ignores the last.
+        unsafe {
+            let function: Query = core::mem::transmute(callbacks.query);
+            function(callbacks.extra_state, &raw mut status, code)
+        }
+    });
     (parse::status(&status), code)
 }
 
 /// Calls the free callback of a generalized request, and returns its code.
 pub fn free(callbacks: &Generalized) -> c_int {
-    // SAFETY: the user gave this address as a free callback, with these parameters.
-    unsafe {
-        let function: unsafe extern "C" fn(usize) -> c_int = core::mem::transmute(callbacks.free);
-        function(callbacks.extra_state)
-    }
+    type Free = unsafe extern "C" fn(usize, *mut c_int) -> c_int;
+    called(callbacks, |code| {
+        // SAFETY: the user gave this address as a free callback, with these parameters; one in C ignores the last.
+        unsafe {
+            let function: Free = core::mem::transmute(callbacks.free);
+            function(callbacks.extra_state, code)
+        }
+    })
 }
 
 /// Calls the cancel callback of a generalized request, and returns its code.
 pub fn cancel(callbacks: &Generalized, complete: bool) -> c_int {
+    let mut complete = c_int::from(complete);
+    if callbacks.fortran {
+        type Cancel = unsafe extern "C" fn(usize, *mut c_int, *mut c_int);
+        return called(callbacks, |code| {
+            // SAFETY: the user gave this address as a cancel callback in Fortran, with these parameters.
+            unsafe {
+                let function: Cancel = core::mem::transmute(callbacks.cancel);
+                function(callbacks.extra_state, &raw mut complete, code);
+            }
+            MPI_SUCCESS
+        });
+    }
     // SAFETY: the user gave this address as a cancel callback, with these parameters.
     unsafe {
         let function: unsafe extern "C" fn(usize, c_int) -> c_int = core::mem::transmute(callbacks.cancel);
-        function(callbacks.extra_state, c_int::from(complete))
+        function(callbacks.extra_state, complete)
     }
+}
+
+/// The code of a callback of a generalized request: a subroutine of Fortran stores it in its last argument, and returns nothing.
+fn called(callbacks: &Generalized, call: impl FnOnce(*mut c_int) -> c_int) -> c_int {
+    let mut stored = MPI_SUCCESS;
+    let returned = call(&raw mut stored);
+    if callbacks.fortran { stored } else { returned }
 }

@@ -67,7 +67,7 @@ mpi! {
             return Err(Error::new(MPI_ERR_ARG, "a callback of the generalized request is a null pointer"));
         }
         let (query, free, cancel, extra_state) = (query_fn.0, free_fn.0, cancel_fn.0, extra_state.0);
-        let callbacks = Generalized { query, free, cancel, extra_state };
+        let callbacks = Generalized { query, free, cancel, extra_state, fortran: false };
         let key = instance().with(|state| Ok(state.start_generalized(callbacks)))?;
         request.set(parse::request_handle(key))
     }

@@ -3,24 +3,53 @@
 //! Copy and delete callbacks belong to the user and are called by the layer above, outside of the lock: this room says
 //! which attributes there are, with what callbacks, in the order in which the standard wants them called.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicIsize;
+
 use postrider_abi::MPI_ERR_KEYVAL;
 
 use crate::error::Result;
 use crate::objects::{Key, Table};
 
+/// The value of an attribute. The language that sets it decides what the other gets (section 19.3.7).
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// C set a pointer; Fortran gets its bits as an integer.
+    Pointer(usize),
+    /// Fortran set an integer; C gets a pointer to it, so it has a place of its own.
+    Integer(Arc<AtomicIsize>),
+}
+
+impl Value {
+    /// An integer of Fortran, in a place of its own.
+    #[must_use]
+    pub fn integer(value: isize) -> Self {
+        Self::Integer(Arc::new(AtomicIsize::new(value)))
+    }
+
+    /// What C gets.
+    #[must_use]
+    pub fn pointer(&self) -> usize {
+        match self {
+            Self::Pointer(bits) => *bits,
+            Self::Integer(place) => place.as_ptr() as usize,
+        }
+    }
+}
+
 /// The attributes of one object, in the order in which they were set.
 #[derive(Clone, Debug, Default)]
-pub struct Attributes(Vec<(Key, usize)>);
+pub struct Attributes(Vec<(Key, Value)>);
 
 impl Attributes {
     /// The value under `keyval`.
     #[must_use]
-    pub fn get(&self, keyval: Key) -> Option<usize> {
-        self.0.iter().find(|(key, _)| *key == keyval).map(|(_, value)| *value)
+    pub fn get(&self, keyval: Key) -> Option<Value> {
+        self.0.iter().find(|(key, _)| *key == keyval).map(|(_, value)| value.clone())
     }
 
     /// Sets the value under `keyval`, and returns the one before.
-    pub fn set(&mut self, keyval: Key, value: usize) -> Option<usize> {
+    pub fn set(&mut self, keyval: Key, value: Value) -> Option<Value> {
         match self.0.iter_mut().find(|(key, _)| *key == keyval) {
             Some((_, old)) => Some(std::mem::replace(old, value)),
             None => {
@@ -31,14 +60,14 @@ impl Attributes {
     }
 
     /// Takes the value under `keyval` away.
-    pub fn remove(&mut self, keyval: Key) -> Option<usize> {
+    pub fn remove(&mut self, keyval: Key) -> Option<Value> {
         let index = self.0.iter().position(|(key, _)| *key == keyval)?;
         Some(self.0.remove(index).1)
     }
 
     /// Keys and values, oldest first: the order of copying. Deletion goes the other way (section 11.2.4).
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Key, usize)> + '_ {
-        self.0.iter().copied()
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Key, Value)> + '_ {
+        self.0.iter().cloned()
     }
 }
 
@@ -64,6 +93,17 @@ pub struct Keyval {
     pub delete: usize,
     /// What the callbacks get.
     pub extra_state: usize,
+    /// Where the callbacks are those of another language: what calls them.
+    pub callers: Option<Callers>,
+}
+
+/// Functions that call callbacks which are not C functions: addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Callers {
+    /// Calls a copy callback.
+    pub copy: usize,
+    /// Calls a delete callback.
+    pub delete: usize,
 }
 
 /// All keys. A freed key lives on until no object has an attribute under it.
@@ -95,6 +135,15 @@ impl Caching {
             return Err(crate::error::Error::new(MPI_ERR_KEYVAL, detail));
         }
         Ok(*keyval)
+    }
+
+    /// Says what calls the key's callbacks.
+    ///
+    /// # Errors
+    /// When there is no such key.
+    pub fn set_callers(&mut self, key: Key, callers: Callers) -> Result<()> {
+        self.keyvals.get_mut(key)?.0.callers = Some(callers);
+        Ok(())
     }
 
     /// One more attribute is under the key.

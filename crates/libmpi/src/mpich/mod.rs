@@ -1,8 +1,11 @@
 //! What `libmpi.so.12` has and the standard ABI has not: functions that MPI 3.0 removed, statuses of Fortran, and the few symbols
 //! that are not functions of the standard. Names that are only other names of functions here are given by the linker;
-//! `crates/abi/names-mpich.txt` lists both kinds.
+//! `crates/abi/names-mpich.txt` lists both kinds. What MPICH's libraries for other languages ask of it is in `languages`.
+
+mod languages;
 
 use core::ffi::c_int;
+use std::sync::atomic::AtomicUsize;
 
 use postrider_abi::*;
 use postrider_engine::error::Result;
@@ -57,14 +60,15 @@ anytime! {
     }
 }
 
-/// Defines a constant whose value is an address that nobody follows.
+/// Defines a constant whose value is an address that nobody follows. It is in memory that can be written, since Fortran's library
+/// puts the addresses of its own constants into some of them.
 macro_rules! addresses {
     ($($(#[doc = $doc:literal])* $name:ident $value:expr;)*) => {
         $(
             $(#[doc = $doc])*
             // SAFETY: the name is MPI's, and names that begin with MPI_ belong to this library.
             #[unsafe(no_mangle)]
-            static $name: usize = $value;
+            static $name: AtomicUsize = AtomicUsize::new($value);
         )*
     };
 }
