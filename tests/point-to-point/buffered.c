@@ -138,6 +138,23 @@ static void no_room(int *data)
     OK(MPI_Buffer_detach(&detached, &bytes));
 }
 
+/* A buffer stays attached when there is no place for what detaching would say. */
+static void wrong_places(void)
+{
+    static char buffer[1000];
+    void *found = NULL;
+    Count bytes = 0;
+    FAILS(MPI_ERR_ARG, MPI_Buffer_attach(buffer, -1));
+    FAILS(MPI_ERR_BUFFER, MPI_Buffer_attach(NULL, 10));
+    OK(MPI_Buffer_attach(buffer, sizeof buffer));
+    FAILS(MPI_ERR_BUFFER, MPI_Buffer_attach(buffer, sizeof buffer));
+    FAILS(MPI_ERR_ARG, MPI_Buffer_detach(NULL, &bytes));
+    FAILS(MPI_ERR_ARG, MPI_Buffer_detach(&found, NULL));
+    OK(MPI_Buffer_detach(&found, &bytes));
+    CHECK(found == buffer);
+    CHECK_EQ(bytes, sizeof buffer);
+}
+
 int main(int argc, char **argv)
 {
     int data[INTS], right, left;
@@ -150,5 +167,6 @@ int main(int argc, char **argv)
     automatic(right, left, data);
     detach_delivers(right, left, data);
     no_room(data);
+    wrong_places();
     return check_end();
 }

@@ -4,8 +4,8 @@ use core::ffi::c_int;
 use std::cell::RefCell;
 
 use postrider_abi::{
-    Bits, MPI_COMM_NULL, MPI_COMM_SELF, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER, MPI_Errhandler,
-    MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
+    Bits, MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER,
+    MPI_Errhandler, MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
 use postrider_engine::error::{Error, Result};
@@ -29,13 +29,21 @@ pub enum Object {
     Window(MPI_Win),
     /// None yet: the error handler is that of an object that the call is to make.
     Making(MPI_Errhandler),
+    /// None.
+    Nothing,
 }
 
 impl Default for Object {
-    /// Calls that belong to no object (section 9.3.1).
     fn default() -> Self {
-        Self::Communicator(MPI_COMM_SELF)
+        Self::Nothing
     }
+}
+
+/// The communicator whose error handler gets the errors of calls that belong to no object: `MPI_COMM_SELF` (section 9.3.1).
+/// Before MPI 4.0 it was `MPI_COMM_WORLD`, so that there are programs that set only that one's; theirs counts as long as
+/// `MPI_COMM_SELF` has none of the program's.
+fn of_no_object() -> MPI_Comm {
+    if tables().self_has_handler { MPI_COMM_SELF } else { MPI_COMM_WORLD }
 }
 
 impl From<MPI_Comm> for Object {
@@ -90,13 +98,14 @@ impl Object {
             Self::Window(handle) => handle.0.to_word(),
             Self::Making(handler) if error_handlers::is_for_sessions(handler) => MPI_SESSION_NULL.0.to_word(),
             Self::Making(_) => MPI_COMM_NULL.0.to_word(),
+            Self::Nothing => of_no_object().0.to_word(),
         }
     }
 
     /// What kind of error handler it takes.
     pub fn kind(self) -> HandlerKind {
         match self {
-            Self::Communicator(_) => HandlerKind::Communicator,
+            Self::Communicator(_) | Self::Nothing => HandlerKind::Communicator,
             Self::Session(_) | Self::Making(_) => HandlerKind::Session,
             Self::File(_) => HandlerKind::File,
             Self::Window(_) => HandlerKind::Window,
@@ -123,6 +132,7 @@ impl Object {
                 instance().with(|state| action(&mut state.windows.get_mut(key)?.handler))
             }
             Self::Making(handle) => action(&mut error_handlers::handler(handle)?),
+            Self::Nothing => Self::Communicator(of_no_object()).with_handler(action),
         }
     }
 }

@@ -63,8 +63,8 @@ mpi! {
             parse::buffer(state, inoutbuf, count, datatype)?;
             Ok((operation, Arc::clone(parse::committed(state, datatype)?)))
         })?;
-        if inbuf.is_in_place() || inoutbuf.is_in_place() {
-            return Err(Error::new(MPI_ERR_BUFFER, "MPI_IN_PLACE is no operand of MPI_Reduce_local"));
+        if inbuf == inoutbuf && count > 0 {
+            return Err(Error::new(MPI_ERR_BUFFER, "the two operands are the same buffer"));
         }
         if let Operation::Predefined(operator) = operation && !operator.is_collective() {
             return Err(Error::new(MPI_ERR_OP, format!("{operator} is for one-sided communication only")));

@@ -73,11 +73,21 @@ impl<T: Copy> Out<T> {
     /// `MPI_ERR_ARG` for a null pointer.
     #[inline]
     pub fn set(self, value: T) -> Result<()> {
+        self.check()?;
+        // SAFETY: not null, and the caller promises that it points to a value of this type.
+        unsafe { self.0.write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Checks that there is a place for the value, before anything is done that only the value tells of.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    #[inline]
+    pub fn check(self) -> Result<()> {
         if self.0.is_null() {
             return Err(Error::new(MPI_ERR_ARG, "an output argument is a null pointer"));
         }
-        // SAFETY: not null, and the caller promises that it points to a value of this type.
-        unsafe { self.0.write_unaligned(value) };
         Ok(())
     }
 
@@ -420,6 +430,12 @@ pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype
     }
     let elements = count(elements)?;
     let datatype = committed(state, handle)?;
+    if memory.is_in_place() {
+        return Err(Error::new(
+            MPI_ERR_BUFFER,
+            "MPI_IN_PLACE is no buffer here; only collective calls know it",
+        ));
+    }
     let made = Buffer::new(memory.user(), elements, datatype);
     // MPI_BOTTOM is a null pointer too: with it the datatype holds the addresses, which are far from zero.
     if memory.0 == MPI_BOTTOM && made.bytes() > 0 && datatype.true_lb() == 0 {
@@ -449,7 +465,7 @@ const fn basic_bytes() -> [u8; 256] {
 #[inline]
 fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
     let size = BASIC_BYTES[usize::from(datatype_slot(handle)?)];
-    let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM;
+    let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM && !memory.is_in_place();
     plain.then(|| (elements as u64).saturating_mul(u64::from(size)))
 }
 

@@ -55,6 +55,7 @@ fn isend(
     mode: Mode,
     request: Out<MPI_Request>,
 ) -> Result<()> {
+    request.check()?;
     if sent_the_short_way(data, (dest, tag, comm), mode) {
         return request.set(parse::request_handle(State::SENT));
     }
@@ -132,6 +133,7 @@ mpi! {
         buf: Memory, count: Int, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,
         request: Out<MPI_Request>
     ) on comm {
+        request.check()?;
         let key = instance().with(|state| {
             let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
             state.irecv(message)
@@ -203,6 +205,7 @@ mpi! {
     ) on comm {
         let (out, into): (Data, Data) =
             ((sendbuf, i64::from(sendcount), sendtype), (recvbuf, i64::from(recvcount), recvtype));
+        request.check()?;
         let key = instance().with(|state| {
             let send = parse::message(state, out, dest, sendtag, comm)?;
             let receive = parse::message(state, into, source, recvtag, comm)?;
@@ -217,6 +220,7 @@ mpi! {
         source: c_int, recvtag: c_int, comm: MPI_Comm, request: Out<MPI_Request>
     ) on comm {
         let data = (buf, i64::from(count), datatype);
+        request.check()?;
         let key = instance().with(|state| {
             let send = parse::message(state, data, dest, sendtag, comm)?;
             let receive = parse::message(state, data, source, recvtag, comm)?;
@@ -244,6 +248,7 @@ mpi! {
     MPI_Mprobe (
         source: c_int, tag: c_int, comm: MPI_Comm, message: Out<MPI_Message>, status: StatusOut
     ) on comm {
+        message.check()?;
         let (taken, found) = instance().mprobe(parse::communicator(comm)?, source, tag)?;
         status.set(&found);
         message.set(message_handle(taken))
@@ -254,6 +259,7 @@ mpi! {
         source: c_int, tag: c_int, comm: MPI_Comm, flag: Out<c_int>, message: Out<MPI_Message>, status: StatusOut
     ) on comm {
         let key = parse::communicator(comm)?;
+        flag.check().and_then(|()| message.check())?;
         let found = instance().look_twice(|state| state.take_message(key, source, tag))?;
         flag.set(c_int::from(found.is_some()))?;
         let Some((taken, found)) = found else { return Ok(()) };
@@ -279,6 +285,7 @@ mpi! {
     MPI_Imrecv / MPI_Imrecv_c (
         buf: Memory, count: Int, datatype: MPI_Datatype, message: Out<MPI_Message>, request: Out<MPI_Request>
     ) {
+        request.check()?;
         let taken = message_key(message.get()?)?;
         let key = instance().with(|state| {
             let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
@@ -311,7 +318,7 @@ fn message_key(message: MPI_Message) -> Result<NullMessage> {
 
 /// The requests of an array argument.
 fn keys_of(handles: Out<MPI_Request>, count: c_int) -> Result<Vec<Option<Key>>> {
-    let handles = handles.get_all(parse::length(count.into(), "the number of requests")?)?;
+    let handles = handles.get_all(parse::count(count.into())? as usize)?;
     handles.into_iter().map(parse::request).collect()
 }
 
@@ -356,6 +363,7 @@ mpi! {
 
     /// Section 3.7.3.
     MPI_Test (request: Out<MPI_Request>, flag: Out<c_int>, status: StatusOut) {
+        flag.check()?;
         let key = parse::request(request.get()?)?;
         match instance().test(&[key], Want::All)? {
             Found::NotYet => flag.set(0),
@@ -375,6 +383,7 @@ mpi! {
     /// Section 3.7.5.
     MPI_Waitany (count: c_int, array_of_requests: Out<MPI_Request>, index: Out<c_int>, status: StatusOut) {
         let keys = keys_of(array_of_requests, count)?;
+        index.check()?;
         let Some(outcomes) = instance().wait_for(&keys, Want::Any)? else {
             status.set_empty();
             return index.set(MPI_UNDEFINED);
@@ -388,6 +397,7 @@ mpi! {
     /// Section 3.7.5.
     MPI_Testany (count: c_int, array_of_requests: Out<MPI_Request>, index: Out<c_int>, flag: Out<c_int>, status: StatusOut) {
         let keys = keys_of(array_of_requests, count)?;
+        index.check().and_then(|()| flag.check())?;
         match instance().test(&keys, Want::Any)? {
             Found::NotYet => {
                 index.set(MPI_UNDEFINED)?;
@@ -418,6 +428,7 @@ mpi! {
     /// Section 3.7.5.
     MPI_Testall (count: c_int, array_of_requests: Out<MPI_Request>, flag: Out<c_int>, statuses: StatusOut) {
         let keys = keys_of(array_of_requests, count)?;
+        flag.check()?;
         let outcomes = match instance().test(&keys, Want::All)? {
             Found::NotYet => return flag.set(0),
             Found::NoneActive => Vec::new(),
@@ -432,6 +443,7 @@ mpi! {
         incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
     ) {
         let keys = keys_of(array_of_requests, incount)?;
+        outcount.check()?;
         match instance().wait_for(&keys, Want::Some)? {
             None => outcount.set(MPI_UNDEFINED),
             Some(outcomes) => finish_some(outcomes, array_of_requests, (outcount, indices), statuses),
@@ -443,6 +455,7 @@ mpi! {
         incount: c_int, array_of_requests: Out<MPI_Request>, outcount: Out<c_int>, indices: Out<c_int>, statuses: StatusOut
     ) {
         let keys = keys_of(array_of_requests, incount)?;
+        outcount.check()?;
         match instance().test(&keys, Want::Some)? {
             Found::NoneActive => outcount.set(MPI_UNDEFINED),
             Found::NotYet => outcount.set(0),
@@ -546,7 +559,7 @@ mpi! {
 
     /// Section 3.9.
     MPI_Startall (count: c_int, array_of_requests: Out<MPI_Request>) {
-        let handles = array_of_requests.get_all(parse::length(count.into(), "the number of requests")?)?;
+        let handles = array_of_requests.get_all(parse::count(count.into())? as usize)?;
         start(handles)
     }
 }
@@ -581,7 +594,7 @@ fn peek(state: &mut State, key: Key) -> Result<Option<Peeked>> {
 
 /// How many requests of an array are active, and those that are complete.
 fn peek_all(handles: In<MPI_Request>, count: c_int) -> Result<(usize, Vec<(usize, Peeked)>)> {
-    let handles = handles.all(parse::length(count.into(), "the number of requests")?)?;
+    let handles = handles.all(parse::count(count.into())? as usize)?;
     instance().make_progress()?;
     instance().with(|state| {
         let (mut active, mut complete) = (0, Vec::new());
@@ -643,14 +656,15 @@ pub fn attach(owner: BufferOwner, buffer: Memory, size: i64) -> Result<()> {
 ///
 /// # Errors
 /// When there is no such owner, or an argument is a null pointer.
-pub fn detach(
+pub fn detach<I: Copy + TryFrom<i64>>(
     owner: BufferOwner,
     buffer_addr: Out<usize>,
-    size: impl FnOnce(i64) -> Result<()>,
+    size: Out<I>,
 ) -> Result<()> {
+    buffer_addr.check().and_then(|()| size.check())?;
     let (address, bytes, automatic) = instance().detach_buffer(owner)?.unwrap_or((0, 0, false));
     buffer_addr.set(address)?;
-    size(if automatic { 0 } else { bytes })
+    size.set_number(Some(if automatic { 0 } else { bytes }))
 }
 
 fn owner(comm: MPI_Comm) -> Result<BufferOwner> {
@@ -665,7 +679,7 @@ mpi! {
 
     /// Section 3.6.
     MPI_Buffer_detach / MPI_Buffer_detach_c (buffer_addr: Out<usize>, size: Out<Int>) {
-        detach(BufferOwner::Process, buffer_addr, |bytes| size.set(bytes as Int))
+        detach(BufferOwner::Process, buffer_addr, size)
     }
 
     /// Section 3.6.
@@ -688,7 +702,7 @@ mpi! {
     MPI_Comm_detach_buffer / MPI_Comm_detach_buffer_c (
         comm: MPI_Comm, buffer_addr: Out<usize>, size: Out<Int>
     ) on comm {
-        detach(owner(comm)?, buffer_addr, |bytes| size.set(bytes as Int))
+        detach(owner(comm)?, buffer_addr, size)
     }
 
     /// Section 3.6.

@@ -156,7 +156,7 @@ mpi! {
     MPI_Session_detach_buffer / MPI_Session_detach_buffer_c (
         session: MPI_Session, buffer_addr: Out<usize>, size: Out<Int>
     ) on session {
-        detach(owner(session)?, buffer_addr, |bytes| size.set(bytes as Int))
+        detach(owner(session)?, buffer_addr, size)
     }
 
     /// Section 3.6.

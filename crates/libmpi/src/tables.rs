@@ -24,6 +24,8 @@ pub struct Tables {
     pub infos: Table<Info>,
     /// Error handlers of users, by key.
     pub error_handlers: Table<ErrorHandler>,
+    /// Whether the program has given `MPI_COMM_SELF` an error handler.
+    pub self_has_handler: bool,
     /// Error classes and codes of users.
     pub error_codes: ErrorCodes,
     /// What the program has said of its Fortran compiler (`MPI_Abi_set_fortran_info`).
@@ -44,6 +46,7 @@ static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(|| {
     Mutex::new(Tables {
         infos: Table::new(MPI_ERR_INFO, "info object"),
         error_handlers: Table::new(MPI_ERR_ERRHANDLER, "error handler"),
+        self_has_handler: false,
         error_codes: ErrorCodes::default(),
         fortran: None,
         fortran_booleans: None,

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_ROOT, MPI_PROC_NULL, MPI_ROOT};
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Layout, Place, Root};
-use super::data::{Data, Many, Operands, in_place, layout_of};
+use super::data::{Data, Many, Operands, check_aliases, in_place, layout_of};
 use super::execute::{Call, Side, Types};
 use super::nodes::Nodes;
 use super::reduction::Reduction;
@@ -152,6 +152,12 @@ impl Calls<'_> {
         }
     }
 
+    /// The numbers of two blocks of a buffer that has one for each peer: this process's, and the first.
+    fn own_and_first(&self) -> [u32; 2] {
+        let own = if self.communicator.remote.is_none() { self.communicator.rank } else { 0 };
+        [own, 0]
+    }
+
     fn nothing(&self) -> Side {
         Side { memory: self.state.nowhere, types: Types::None }
     }
@@ -217,6 +223,9 @@ impl Calls<'_> {
         };
         let from = contribution(send.as_ref(), root.is_root())?;
         let into = receive.as_ref().map(Data::block).transpose()?;
+        if let (Some(send), Some(receive)) = (&send, &receive) {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(0), receive.begins(rank))))?;
+        }
         let block_bytes = into.map_or_else(|| bytes_of(from), |block| block.bytes());
         let choose = || select::gather(self.situation(place), block_bytes);
         let algorithm = self.settings.gather.unwrap_or_else(choose);
@@ -239,6 +248,9 @@ impl Calls<'_> {
         let from = contribution(send.as_ref(), may_be_missing)?;
         receive.as_ref().map_or(Ok(()), |receive| receive.check(self.peers()))?;
         let into = receive.as_ref().map(Many::blocks);
+        if let (Some(send), Some(receive)) = (&send, &receive) {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(0), receive.begins(rank))))?;
+        }
         let schedule = match (self.kind(), root) {
             (Kind::Intra(place), Rooted::Intra { root, .. }) => {
                 self.note("MPI_Gatherv", gather::Algorithm::Linear.name(), place, bytes_of(from));
@@ -266,6 +278,9 @@ impl Calls<'_> {
         };
         let from = send.as_ref().map(Data::block).transpose()?;
         let into = part(receive.as_ref(), here)?;
+        if let (Some(send), Some(receive)) = (&send, &receive) {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(rank), receive.begins(0))))?;
+        }
         let block_bytes = from.or(into).map_or(0, |block| block.bytes());
         let choose = || select::scatter(self.situation(place), block_bytes);
         let algorithm = self.settings.scatter.unwrap_or_else(choose);
@@ -287,6 +302,9 @@ impl Calls<'_> {
         let into = part(receive.as_ref(), root.is_root() || !root.is_part())?;
         send.as_ref().map_or(Ok(()), |send| send.check(self.peers()))?;
         let from = send.as_ref().map(Many::blocks);
+        if let (Some(send), Some(receive)) = (&send, &receive) {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(rank), receive.begins(0))))?;
+        }
         let schedule = match (self.kind(), root) {
             (Kind::Intra(place), Rooted::Intra { root, .. }) => {
                 let bytes = into.map_or(0, |block| block.bytes());
@@ -307,6 +325,9 @@ impl Calls<'_> {
         let kind = self.kind();
         let from = contribution(send.as_ref(), matches!(kind, Kind::Intra(_)))?;
         receive.check(self.peers())?;
+        if let Some(send) = &send {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(0), receive.begins(rank))))?;
+        }
         let into = receive.blocks();
         let schedule = match kind {
             Kind::Intra(place) => {
@@ -327,6 +348,9 @@ impl Calls<'_> {
     pub fn alltoall(&self, send: Option<Many>, receive: Many) -> Result<(Call, Schedule)> {
         send.as_ref().map_or(Ok(()), |send| send.check(self.peers()))?;
         receive.check(self.peers())?;
+        if let Some(send) = &send {
+            check_aliases(self.own_and_first().map(|rank| (send.begins(rank), receive.begins(rank))))?;
+        }
         let (from, into) = (send.as_ref().map(Many::blocks), receive.blocks());
         let schedule = match (self.kind(), from) {
             (Kind::Intra(place), from) => {

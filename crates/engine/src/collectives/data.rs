@@ -90,7 +90,32 @@ pub(super) fn in_place() -> Error {
     Error::new(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer here")
 }
 
+/// Checks that the data of the send buffer is not that of the receive buffer: for some of the blocks, where they begin, if
+/// there is data. Buffers may have one address, or lie in each other, where datatypes keep their data apart.
+pub(super) fn check_aliases(pairs: impl IntoIterator<Item = (Option<i64>, Option<i64>)>) -> Result<()> {
+    if pairs.into_iter().any(|(send, receive)| send.is_some() && send == receive) {
+        return Err(same_buffer());
+    }
+    Ok(())
+}
+
+#[cold]
+fn same_buffer() -> Error {
+    Error::new(MPI_ERR_BUFFER, "send and receive buffer are the same; use MPI_IN_PLACE")
+}
+
+/// The address of the first byte of data, if there is any.
+fn beginning(memory: UserMemory, bytes: i64, displacement: i64) -> Option<i64> {
+    (bytes > 0).then(|| (memory.address() as i64).wrapping_add(displacement))
+}
+
 impl Data {
+    /// Where the data begins, with so many such blocks before it; none without data.
+    pub(super) fn begins(&self, blocks_before: u32) -> Option<i64> {
+        let before = i64::from(blocks_before) * self.count.wrapping_mul(self.datatype.extent());
+        beginning(self.memory, self.datatype.size() * self.count, before + self.datatype.true_lb())
+    }
+
     /// The block as schedules see it.
     ///
     /// # Errors
@@ -173,15 +198,25 @@ impl Many {
         }
         let blocks = self.blocks();
         (0..peers).try_for_each(|peer| {
-            let true_lb = match &self.types {
-                Types::One(datatype) => datatype.true_lb(),
-                Types::Each(datatypes) => datatypes[peer as usize].true_lb(),
-                Types::None => 0,
-            };
             let displacement =
                 if matches!(self.shape, Shape::Equal(_)) { 0 } else { blocks.position(peer).0 };
-            check_memory(self.memory, blocks.bytes(peer), displacement + true_lb)
+            check_memory(self.memory, blocks.bytes(peer), displacement + self.true_lb(peer))
         })
+    }
+
+    /// Where the data of a peer's block begins; none without data.
+    pub(super) fn begins(&self, peer: u32) -> Option<i64> {
+        let blocks = self.blocks();
+        beginning(self.memory, blocks.bytes(peer), blocks.position(peer).0 + self.true_lb(peer))
+    }
+
+    /// The lowest displacement of data in an element of a peer's block.
+    fn true_lb(&self, peer: u32) -> i64 {
+        match &self.types {
+            Types::One(datatype) => datatype.true_lb(),
+            Types::Each(datatypes) => datatypes[peer as usize].true_lb(),
+            Types::None => 0,
+        }
     }
 
     /// What the executor needs of it.
@@ -205,10 +240,7 @@ impl Operands {
         if receives {
             check_memory(self.receive, bytes, self.datatype.true_lb())?;
             if bytes > 0 && self.send == Some(self.receive) {
-                return Err(Error::new(
-                    MPI_ERR_BUFFER,
-                    "send and receive buffer are the same; use MPI_IN_PLACE",
-                ));
+                return Err(same_buffer());
             }
         }
         Ok(())

@@ -319,23 +319,26 @@ impl Instance {
     fn run_numbered(&self, call: &Call, schedule: &Schedule, tag: i32) -> Result<()> {
         let scratch = call.scratch_of(schedule);
         let running = Running { call, scratch: &scratch };
-        let mut under_way = Vec::new();
+        let (mut under_way, mut failed) = (Vec::new(), None);
         for round in schedule.rounds() {
             if !round.communication.is_empty() {
-                self.communicate(&running, round.communication, tag, &mut under_way)?;
+                let error = self.communicate(&running, round.communication, tag, &mut under_way)?;
+                // What is left is done all the same: others wait for messages of this process.
+                failed = failed.or(error);
             }
             running.compute(round.local)?;
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
+    /// Does the communication of a round, and returns what was wrong with a message of it.
     fn communicate(
         &self,
         running: &Running,
         steps: &[Step],
         tag: i32,
         under_way: &mut Vec<Key>,
-    ) -> Result<()> {
+    ) -> Result<Option<Error>> {
         let mut state = self.lock();
         let mut steps = steps;
         if self.expects() {
@@ -358,7 +361,7 @@ impl Instance {
             }
             Some(Ok(()))
         })?;
-        failed.map_or(Ok(()), Err)
+        Ok(failed)
     }
 
     /// Runs a schedule whose only buffer is bytes at `memory`.

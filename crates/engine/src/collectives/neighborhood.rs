@@ -12,7 +12,7 @@ use postrider_abi::MPI_ERR_TOPOLOGY;
 
 use super::arguments::{Blocks, local};
 use super::calls::Calls;
-use super::data::{Data, Many};
+use super::data::{Data, Many, check_aliases};
 use super::execute::Call;
 use super::schedule::{Schedule, Span};
 use crate::communicators::Communicator;
@@ -94,6 +94,9 @@ impl Calls<'_> {
         let neighbors = self.neighbors()?;
         let block = send.block()?;
         receive.check(neighbors.sources.len() as u32)?;
+        if !neighbors.sources.is_empty() {
+            check_aliases([(send.begins(0), receive.begins(0))])?;
+        }
         let schedule = neighbors.exchange(|_| (block.bytes(), block.in_send()), &receive.blocks());
         Ok((self.call(Some(send.side()), Some(receive.side())), schedule))
     }
@@ -106,6 +109,9 @@ impl Calls<'_> {
         let neighbors = self.neighbors()?;
         send.check(neighbors.destinations.len() as u32)?;
         receive.check(neighbors.sources.len() as u32)?;
+        if !neighbors.sources.is_empty() && !neighbors.destinations.is_empty() {
+            check_aliases([(send.begins(0), receive.begins(0))])?;
+        }
         let from = send.blocks();
         let schedule =
             neighbors.exchange(|index| (from.bytes(index), from.in_send(index)), &receive.blocks());

@@ -29,13 +29,16 @@ pub(crate) struct UnderWay {
     next: usize,
     /// The messages of the round before.
     messages: Vec<Key>,
+    /// What was wrong with a message. The operation goes on, since others wait for messages of this process.
+    failed: Option<Error>,
+    /// What has ended the operation.
     error: Option<Error>,
 }
 
 impl UnderWay {
     fn new(planned: Arc<Planned>) -> Self {
         let scratch = planned.call.scratch_of(&planned.schedule);
-        Self { planned, scratch, next: 0, messages: Vec::new(), error: None }
+        Self { planned, scratch, next: 0, messages: Vec::new(), failed: None, error: None }
     }
 
     /// Whether the messages of the round are complete.
@@ -51,8 +54,10 @@ impl UnderWay {
     /// Takes the ends of the round's messages.
     fn collect(&mut self, state: &mut State) {
         for message in self.messages.drain(..) {
-            let ended = state.retrieve(0, message).map(|outcome| outcome.completion.error);
-            self.error = self.error.take().or(ended.unwrap_or_else(Some));
+            match state.retrieve(0, message) {
+                Ok(outcome) => self.failed = self.failed.take().or(outcome.completion.error),
+                Err(error) => self.error = Some(error),
+            }
         }
     }
 
@@ -175,7 +180,7 @@ impl Instance {
                 }
                 if operation.is_over() {
                     let before = state.completions;
-                    state.end_collective(key, operation.error.take());
+                    state.end_collective(key, operation.error.take().or(operation.failed.take()));
                     self.wake_others(&state, before);
                     break;
                 }

@@ -281,6 +281,10 @@ impl Instance {
         let (candidate, way) = self.with(|state| {
             let candidate = state.make_context();
             let found = state.communicators.get(communicator)?;
+            if found.remote.is_some() {
+                let detail = "MPI_Comm_create_group is for intra-communicators; use MPI_Comm_create";
+                return Err(Error::new(MPI_ERR_COMM, detail));
+            }
             let member = |process| Some((process, found.group.rank(process)?));
             let members: Option<Vec<_>> = group.processes().map(member).collect();
             let outside =

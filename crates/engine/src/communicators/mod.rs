@@ -81,6 +81,14 @@ pub(crate) enum Space {
     Partitioned = 3,
 }
 
+impl Space {
+    /// Whether the context is one of this space.
+    #[inline]
+    pub(crate) fn has(self, context: u64) -> bool {
+        context & Self::Partitioned as u64 == self as u64
+    }
+}
+
 /// Where a message goes: which process, in which message space, from which rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {

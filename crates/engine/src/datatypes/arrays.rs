@@ -10,7 +10,7 @@ use super::type_map::{TypeMap, multiply};
 use crate::error::{Error, Result};
 use postrider_abi::{
     MPI_COMBINER_DARRAY, MPI_COMBINER_SUBARRAY, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
-    MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_NONE, MPI_ERR_ARG, MPI_ORDER_C, MPI_ORDER_FORTRAN,
+    MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_NONE, MPI_ERR_ARG, MPI_ERR_RANK, MPI_ORDER_C, MPI_ORDER_FORTRAN,
 };
 use std::sync::Arc;
 
@@ -131,7 +131,8 @@ fn coordinates(size: i32, rank: i32, dimensions: &[Distribution]) -> Result<Vec<
         return Err(wrong(format!("the darray's grid has {grid} processes, but size is {size}")));
     }
     if rank < 0 || rank >= size {
-        return Err(wrong(format!("rank {rank} is not in the darray's grid of {size} processes")));
+        let detail = format!("rank {rank} is not in the darray's grid of {size} processes");
+        return Err(Error::new(MPI_ERR_RANK, detail));
     }
     let mut rest = i64::from(rank);
     let mut coordinates = vec![0; dimensions.len()];

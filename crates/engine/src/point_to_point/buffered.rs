@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use postrider_abi::{MPI_BSEND_OVERHEAD, MPI_ERR_BUFFER};
+use postrider_abi::{MPI_BOTTOM, MPI_BSEND_OVERHEAD, MPI_ERR_ARG, MPI_ERR_BUFFER};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
@@ -75,7 +75,7 @@ impl State {
     /// Attaches a buffer (`MPI_Buffer_attach`, `MPI_Comm_attach_buffer`).
     ///
     /// # Errors
-    /// When one is attached already, or the size is negative.
+    /// When one is attached already, the size is negative, or a null pointer has a size.
     pub fn attach_buffer(
         &mut self,
         owner: BufferOwner,
@@ -84,7 +84,10 @@ impl State {
         automatic: bool,
     ) -> Result<()> {
         if bytes < 0 {
-            return Err(Error::new(MPI_ERR_BUFFER, format!("a buffer of {bytes} bytes cannot be attached")));
+            return Err(Error::new(MPI_ERR_ARG, format!("a buffer of {bytes} bytes cannot be attached")));
+        }
+        if address == MPI_BOTTOM && bytes > 0 {
+            return Err(Error::new(MPI_ERR_BUFFER, "the buffer to be attached is a null pointer"));
         }
         let attached = self.attached(owner)?;
         if attached.is_some() {

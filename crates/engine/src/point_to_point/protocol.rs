@@ -10,14 +10,14 @@
 //! What the transport has no room for waits in the peer's outgoing queue, and everything after it too, so that the order
 //! of a pair is kept.
 
-use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST, MPI_ERR_TRUNCATE};
+use postrider_abi::{MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_REQUEST, MPI_ERR_TRUNCATE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::buffer::Buffer;
 use super::matching::{Envelope, Pattern};
-use super::request::{Completion, Receiving, Request, Sending, Status, Work};
+use super::request::{Active, Completion, Receiving, Request, Sending, Status, Work};
 use crate::State;
-use crate::communicators::Route;
+use crate::communicators::{Route, Space};
 use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::one_sided::Parcel;
@@ -261,7 +261,7 @@ impl State {
         let bytes = body.bytes() as u64;
         let receiving = self.receiving(receive)?;
         let filled = receiving.buffer.fill_from(body, bytes.min(receiving.buffer.bytes()) as usize);
-        let mut completion = received(envelope, bytes, receiving.buffer.bytes());
+        let mut completion = receiving.ended(envelope, bytes);
         if let Err(error) = filled {
             completion.error = Some(error);
         }
@@ -286,7 +286,7 @@ impl State {
         let receiving = self.receiving(receive)?;
         let room = receiving.buffer.bytes();
         let wanted = bytes.min(room) as usize;
-        let completion = received(envelope, bytes, room);
+        let completion = receiving.ended(envelope, bytes);
         receiving.matched = Some(Status { bytes, ..completion.status });
         let buffer = receiving.buffer.clone();
         if address != 0 && self.read_remote(peer, address, &buffer, wanted) {
@@ -432,7 +432,7 @@ impl State {
         receiving.arrived += bytes as u64;
         if receiving.arrived >= status.bytes {
             let envelope = Envelope { source: status.source as u32, tag: status.tag };
-            let completion = received(envelope, status.bytes, receiving.buffer.bytes());
+            let completion = receiving.ended(envelope, status.bytes);
             self.counters.received(completion.status.bytes);
             self.finish(receive, completion);
         }
@@ -555,11 +555,14 @@ impl State {
                     self.send_control(peer, Header::control(Kind::Cancel, [u64::from(key.0), 0, 0]))?;
                 }
             }
-            Work::Persistent(persistent) => {
-                if let super::request::Active::Under(inner) = persistent.active {
-                    self.cancel(inner)?;
+            Work::Persistent(persistent) => match persistent.active {
+                Active::Under(inner) => self.cancel(inner)?,
+                Active::Ended(_) => {}
+                Active::No => {
+                    let detail = "the request is inactive, so that there is nothing to cancel";
+                    return Err(Error::new(MPI_ERR_REQUEST, detail));
                 }
-            }
+            },
         }
         Ok(())
     }
@@ -596,6 +599,29 @@ impl Arrived {
                 Content::Announced { request, .. } => request == sender_request,
             }
     }
+}
+
+impl Receiving {
+    /// How this receive ends with a message of `bytes` bytes. In collective operations no message is shorter than its
+    /// receive, unless the processes do not agree about the amount of data.
+    #[inline]
+    fn ended(&self, envelope: Envelope, bytes: u64) -> Completion {
+        let room = self.buffer.bytes();
+        let mut completion = received(envelope, bytes, room);
+        if bytes < room && Space::Collective.has(self.context) {
+            completion.error = Some(too_short(envelope, bytes, room));
+        }
+        completion
+    }
+}
+
+#[cold]
+fn too_short(envelope: Envelope, bytes: u64, room: u64) -> Error {
+    let detail = format!(
+        "rank {} sent {bytes} bytes where {room} are to be received: the counts or datatypes of the processes differ",
+        envelope.source
+    );
+    Error::new(MPI_ERR_COUNT, detail)
 }
 
 /// How a receive with room for `room` bytes ends that was matched with a message of `bytes` bytes.

@@ -14,6 +14,7 @@ use postrider_os::memory::UserMemory;
 
 use super::matching::{Envelope, Pattern};
 use super::request::Status;
+use crate::communicators::Space;
 use crate::objects::Key;
 use crate::transports::Body;
 use crate::transports::wire::{Header, Kind};
@@ -127,7 +128,7 @@ impl State {
         let envelope = Envelope { source: header.source, tag: header.tag };
         if let Body::Memory(from, bytes) = *body
             && header.kind == Kind::Eager
-            && bytes <= landing.room
+            && (bytes == landing.room || bytes < landing.room && !Space::Collective.has(landing.context))
             && landing.pattern.fits(envelope)
         {
             from.copy_to(landing.memory, bytes);

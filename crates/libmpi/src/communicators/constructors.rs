@@ -44,6 +44,8 @@ fn copy_attributes(comm: MPI_Comm, made: MPI_Comm) -> Result<()> {
 fn duplicate(comm: MPI_Comm, hints: &Info, newcomm: Out<MPI_Comm>) -> Result<()> {
     let (made, request) = start_duplicate(comm, hints)?;
     instance().wait(request)?.completion.into_result()?;
+    // A program that goes on after an error finds that there is no duplicate.
+    newcomm.set(MPI_COMM_NULL)?;
     copy_attributes(comm, made)?;
     newcomm.set(made)
 }
@@ -58,6 +60,7 @@ fn duplicate_later(
     if let Err(error) = caching::copy_all(Owner::Communicator(comm), Owner::Communicator(made)) {
         // The other processes count on this one, so what was started has to end before it is given up.
         instance().wait(started)?.completion.into_result()?;
+        newcomm.set(MPI_COMM_NULL)?;
         return free(made).and(Err(error));
     }
     newcomm.set(made)?;
@@ -95,14 +98,22 @@ fn color(color: c_int) -> Result<Option<c_int>> {
 fn color_of_type(split_type: c_int, hints: &Info) -> Result<Option<c_int>> {
     let facts = instance().facts();
     let host = facts.placement.host_of(facts.rank) as c_int;
+    let guided = (hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(host);
     match split_type {
         MPI_COMM_TYPE_SHARED => Ok(Some(host)),
-        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {
-            Ok((hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(host))
+        MPI_COMM_TYPE_HW_GUIDED => Ok(guided),
+        MPI_COMM_TYPE_RESOURCE_GUIDED => {
+            Ok(guided.or_else(|| hints.get("mpi_pset_name").and_then(color_of_set)))
         }
         MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => Ok(None),
         other => Err(Error::new(MPI_ERR_ARG, format!("{other} is no type that MPI_Comm_split_type knows"))),
     }
+}
+
+/// The colour of the process set with this name that this process is in: its first process. None where there is no such set.
+fn color_of_set(name: &str) -> Option<c_int> {
+    let set = instance().with(|state| state.process_set(name)).ok()?;
+    set.process(0).map(|first| first.0 as c_int)
 }
 
 mpi! {

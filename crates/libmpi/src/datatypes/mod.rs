@@ -112,6 +112,8 @@ mpi! {
             let copy = Datatype::dup(parse::datatype(state, oldtype)?);
             Ok(insert(state, unnamed(copy)))
         })?;
+        // A program that goes on after an error finds that there is no duplicate.
+        newtype.set(MPI_DATATYPE_NULL)?;
         copy_attributes(oldtype, copy)?;
         newtype.set(copy)
     }
