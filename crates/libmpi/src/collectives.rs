@@ -8,19 +8,61 @@ use core::ffi::c_int;
 use std::sync::Arc;
 
 use postrider_abi::*;
-use postrider_engine::collectives::{Call, Calls, Data, Many, Operands, schedule::Schedule};
+use postrider_engine::collectives::{Arguments, Call, Calls, Data, Many, Operands, schedule::Schedule};
 use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::Result;
 
 use crate::parse::{self, In, Memory, Out};
 use crate::{info, instance};
 
-/// Runs the operation that `prepare` plans.
+/// Runs the operation that `prepare` plans, or the kept plan of a call with the same arguments.
 ///
 /// # Errors
 /// When there is no such communicator, those of `prepare`, and when communication fails.
-pub fn blocking(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
-    instance().collective(parse::communicator(comm)?, prepare)
+pub fn blocking(
+    comm: MPI_Comm,
+    arguments: Option<Arguments>,
+    prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+) -> Result<()> {
+    instance().collective(parse::communicator(comm)?, arguments, prepare)
+}
+
+/// An argument of a collective call, for [`Arguments`].
+pub trait Argument {
+    /// The argument as a number that always means the same on a communicator.
+    fn word(&self) -> Option<usize>;
+}
+
+macro_rules! plain_arguments {
+    ($($name:ty: |$argument:ident| $word:expr;)*) => {
+        $(
+            impl Argument for $name {
+                #[inline]
+                fn word(&self) -> Option<usize> {
+                    let $argument = *self;
+                    $word
+                }
+            }
+        )*
+    };
+}
+
+plain_arguments! {
+    c_int: |number| Some(number as usize);
+    MPI_Count: |number| Some(number as usize);
+    Memory: |memory| Some(memory.0);
+    // Plans are kept by communicator.
+    MPI_Comm: |_comm| Some(0);
+    // Other datatypes and operations than the predefined ones may be freed, and others get their handles.
+    MPI_Datatype: |datatype| datatype.0.key().is_none().then(|| datatype.0.to_word());
+    MPI_Op: |op| op.0.key().is_none().then(|| op.0.to_word());
+}
+
+/// The contents of an array may be others at the next call.
+impl<T> Argument for In<T> {
+    fn word(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Starts it.
@@ -66,7 +108,9 @@ macro_rules! collective {
         mpi! {
             $(#[doc = $doc])*
             $blocking $(/ $blocking_twin)? ($($argument : $type),*) on $comm {
-                $crate::collectives::blocking($comm, |$calls| $plan)
+                let words = [$($crate::collectives::Argument::word(&$argument)),*];
+                let arguments = postrider_engine::collectives::Arguments::new(stringify!($blocking), words);
+                $crate::collectives::blocking($comm, arguments, |$calls| $plan)
             }
 
             $(#[doc = $doc])*
