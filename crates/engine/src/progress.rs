@@ -15,7 +15,7 @@ use crate::transports::{Ticket, Waiter};
 use crate::{Instance, State, deadlock};
 
 /// Looks that keep the core, where each rank has one; measured: some microseconds.
-const SPINS: u32 = 400;
+const SPINS: u32 = 200;
 /// Looks between which the core is offered to others before sleeping, where each rank has one: about as long as waking up takes, or two
 /// ranks that have once slept would wake each other for every message from then on.
 const OFFERS: u32 = 400;

@@ -28,40 +28,82 @@ pub fn blocking(
 }
 
 /// An argument of a collective call, for [`Arguments`].
-pub trait Argument {
-    /// The argument as a number that always means the same on a communicator.
-    fn word(&self) -> Option<usize>;
+pub trait Argument: Copy {
+    /// The argument as a number.
+    fn word(self) -> usize;
+
+    /// Whether that always means the same on a communicator.
+    #[inline]
+    fn is_constant(self) -> bool {
+        true
+    }
 }
 
-macro_rules! plain_arguments {
-    ($($name:ty: |$argument:ident| $word:expr;)*) => {
-        $(
-            impl Argument for $name {
-                #[inline]
-                fn word(&self) -> Option<usize> {
-                    let $argument = *self;
-                    $word
-                }
-            }
-        )*
-    };
+impl Argument for c_int {
+    #[inline]
+    fn word(self) -> usize {
+        self as usize
+    }
 }
 
-plain_arguments! {
-    c_int: |number| Some(number as usize);
-    MPI_Count: |number| Some(number as usize);
-    Memory: |memory| Some(memory.0);
-    // Plans are kept by communicator.
-    MPI_Comm: |_comm| Some(0);
-    // Other datatypes and operations than the predefined ones may be freed, and others get their handles.
-    MPI_Datatype: |datatype| datatype.0.key().is_none().then(|| datatype.0.to_word());
-    MPI_Op: |op| op.0.key().is_none().then(|| op.0.to_word());
+impl Argument for MPI_Count {
+    #[inline]
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Argument for Memory {
+    #[inline]
+    fn word(self) -> usize {
+        self.0
+    }
+}
+
+/// Plans are kept by communicator.
+impl Argument for MPI_Comm {
+    #[inline]
+    fn word(self) -> usize {
+        0
+    }
+}
+
+/// Datatypes that are not predefined may be freed, and then others get their handles.
+impl Argument for MPI_Datatype {
+    #[inline]
+    fn word(self) -> usize {
+        self.0.to_word()
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        self.0.key().is_none()
+    }
+}
+
+/// As with datatypes.
+impl Argument for MPI_Op {
+    #[inline]
+    fn word(self) -> usize {
+        self.0.to_word()
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        self.0.key().is_none()
+    }
 }
 
 /// The contents of an array may be others at the next call.
-impl<T> Argument for In<T> {
-    fn word(&self) -> Option<usize> {
-        None
+impl<T: Copy> Argument for In<T> {
+    #[inline]
+    fn word(self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        false
     }
 }
 
@@ -108,8 +150,14 @@ macro_rules! collective {
         mpi! {
             $(#[doc = $doc])*
             $blocking $(/ $blocking_twin)? ($($argument : $type),*) on $comm {
-                let words = [$($crate::collectives::Argument::word(&$argument)),*];
-                let arguments = postrider_engine::collectives::Arguments::new(stringify!($blocking), words);
+                use $crate::collectives::Argument;
+                let are_constant = $($argument.is_constant() &)* true;
+                let words = [$($argument.word()),*];
+                let arguments = if are_constant {
+                    postrider_engine::collectives::Arguments::new(stringify!($blocking), words)
+                } else {
+                    None
+                };
                 $crate::collectives::blocking($comm, arguments, |$calls| $plan)
             }
 

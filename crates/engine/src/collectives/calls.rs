@@ -590,7 +590,7 @@ impl Instance {
     ) -> Result<()> {
         let mut state = self.lock();
         let plans = &mut state.communicators.get_mut(communicator)?.plans;
-        let plan = match arguments.and_then(|arguments| plans.take(&arguments)) {
+        let plan = match arguments.as_ref().and_then(|arguments| plans.take(arguments)) {
             Some(plan) => plan,
             None => {
                 let (call, schedule, used) = self.prepare(&state, communicator, prepare)?;

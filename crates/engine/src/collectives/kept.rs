@@ -6,8 +6,6 @@
 //! do, and a handle that may be freed and given out again does not. What else a plan depends on never changes: the communicator's
 //! group, and the settings. A plan that runs is with its caller, not here, so that its scratch memory is used by one call at a time.
 
-use std::collections::VecDeque;
-
 use super::execute::{Call, ScratchMemory};
 use super::report::Used;
 use super::schedule::Schedule;
@@ -20,25 +18,26 @@ const SCRATCH_BYTES_MAX: usize = 8 << 20;
 const WORDS: usize = 8;
 
 /// The arguments of a call as numbers, with its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     words: [usize; WORDS],
     name: &'static str,
 }
 
 impl Arguments {
-    /// None if there are too many, or one of them is no number whose meaning never changes.
-    #[inline]
+    /// None if there are too many.
+    #[inline(always)]
     #[must_use]
-    pub fn new<const N: usize>(name: &'static str, arguments: [Option<usize>; N]) -> Option<Self> {
-        if N > WORDS {
-            return None;
-        }
+    pub fn new<const N: usize>(name: &'static str, arguments: [usize; N]) -> Option<Self> {
         let mut words = [0; WORDS];
-        for (word, argument) in words.iter_mut().zip(arguments) {
-            *word = argument?;
-        }
+        words.get_mut(..N)?.copy_from_slice(&arguments);
         Some(Self { words, name })
+    }
+
+    /// Names first: most plans of a communicator are of different calls.
+    #[inline]
+    fn are(&self, others: &Self) -> bool {
+        std::ptr::eq(self.name, others.name) && self.words == others.words
     }
 }
 
@@ -58,6 +57,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    #[inline]
     fn scratch_bytes(&self) -> usize {
         self.scratch.iter().map(|(_, memory)| memory.len()).sum()
     }
@@ -66,7 +66,7 @@ impl Plan {
 /// The plans that a communicator keeps, the latest last.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    kept: VecDeque<Box<Plan>>,
+    kept: Vec<Box<Plan>>,
     scratch_bytes: usize,
 }
 
@@ -74,9 +74,9 @@ impl Plans {
     /// Takes out the plan of a call with these arguments.
     #[inline]
     pub fn take(&mut self, arguments: &Arguments) -> Option<Box<Plan>> {
-        let is_it = |plan: &Box<Plan>| plan.arguments.as_ref() == Some(arguments);
-        let index = self.kept.iter().position(is_it)?;
-        let plan = self.kept.remove(index)?;
+        let is_it = |plan: &Box<Plan>| plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments));
+        let index = self.kept.iter().rposition(is_it)?;
+        let plan = self.kept.remove(index);
         self.scratch_bytes -= plan.scratch_bytes();
         Some(plan)
     }
@@ -85,10 +85,9 @@ impl Plans {
     #[inline]
     pub fn keep(&mut self, plan: Box<Plan>) {
         self.scratch_bytes += plan.scratch_bytes();
-        self.kept.push_back(plan);
+        self.kept.push(plan);
         while self.kept.len() > PLANS_MAX || self.scratch_bytes > SCRATCH_BYTES_MAX {
-            let Some(oldest) = self.kept.pop_front() else { break };
-            self.scratch_bytes -= oldest.scratch_bytes();
+            self.scratch_bytes -= self.kept.remove(0).scratch_bytes();
         }
     }
 }
@@ -102,7 +101,7 @@ mod tests {
     use crate::objects::Key;
 
     fn arguments(word: usize) -> Arguments {
-        Arguments::new("MPI_Bcast", [Some(word), Some(1)]).unwrap()
+        Arguments::new("MPI_Bcast", [word, 1]).unwrap()
     }
 
     fn plan(word: usize, scratch_bytes: usize) -> Box<Plan> {
@@ -119,7 +118,7 @@ mod tests {
         let mut plans = Plans::default();
         plans.keep(plan(7, 1));
         assert!(plans.take(&arguments(8)).is_none());
-        assert!(plans.take(&Arguments::new("MPI_Reduce", [Some(7), Some(1)]).unwrap()).is_none());
+        assert!(plans.take(&Arguments::new("MPI_Reduce", [7, 1]).unwrap()).is_none());
         assert!(plans.take(&arguments(7)).is_some());
         assert!(plans.take(&arguments(7)).is_none());
     }
@@ -139,8 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_are_no_numbers_make_no_key() {
-        assert!(Arguments::new("MPI_Alltoallw", [Some(1), None]).is_none());
-        assert!(Arguments::new("MPI_Alltoallw", [Some(1); WORDS + 1]).is_none());
+    fn too_many_arguments_are_not_kept() {
+        assert!(Arguments::new("MPI_Alltoallw", [1; WORDS + 1]).is_none());
     }
 }

@@ -22,11 +22,11 @@ pub use caching::Caching;
 pub(crate) use duplicate::Pending;
 pub use group::{Group, Process};
 
-use crate::collectives::{Form, Plans};
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
 use crate::collectives::select::Situation;
 use crate::collectives::spreading::Spreading;
+use crate::collectives::{Form, Plans};
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;

@@ -21,9 +21,9 @@ use super::{Access, Identity};
 use crate::communicators::{Group, Process};
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::transports::SingleCopy;
 use crate::transports::Transport;
 use crate::transports::bridged::{Bridged, Far};
-use crate::transports::SingleCopy;
 use crate::transports::shared_memory::which_once;
 use crate::{Instance, State};
 

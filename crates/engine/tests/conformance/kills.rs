@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use postrider_engine::point_to_point::{Buffer, Found, Message, Mode, Want};
-use postrider_engine::transports::{Limits, SingleCopy};
 use postrider_engine::transports::simulated::Network;
+use postrider_engine::transports::{Limits, SingleCopy};
 use postrider_engine::{Instance, State, World};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};

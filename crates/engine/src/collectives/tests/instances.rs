@@ -18,8 +18,8 @@ use crate::datatypes::{CountForm, Datatype, pack_range, unpack_range};
 use crate::error::Result;
 use crate::operations::{Operation, Operator};
 use crate::settings::Settings;
-use crate::transports::{Limits, SingleCopy};
 use crate::transports::simulated::Network;
+use crate::transports::{Limits, SingleCopy};
 use crate::{Instance, State, World};
 use postrider_os::hosts::Placement;
 

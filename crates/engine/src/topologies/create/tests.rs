@@ -9,8 +9,8 @@ use postrider_os::hosts::Placement;
 use super::*;
 use crate::topologies::Edges;
 use crate::topologies::reorder::crossings;
-use crate::transports::{Limits, SingleCopy};
 use crate::transports::simulated::Network;
+use crate::transports::{Limits, SingleCopy};
 use crate::{State, World};
 
 /// What a process finds after a topology was attached: its rank there, the hosts of all ranks, and the topology.
