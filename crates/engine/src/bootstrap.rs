@@ -61,6 +61,10 @@ impl World {
         let (shape, placement) = (job.shape(), job.placement().clone());
         let application = std::env::var(job::ENV_APPLICATION).ok().and_then(|text| text.parse().ok());
         let crowded = job.local_ranks().len() > shape.cores as usize;
+        if !crowded && job.local_ranks().len() > 1 {
+            // The system starts processes wherever it likes; two that wait for each other on one core stay there for long.
+            process::start_on_core(job.placement().place_of(rank));
+        }
         let mut facts = Facts {
             rank,
             size: placement.ranks(),

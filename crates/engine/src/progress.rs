@@ -2,7 +2,8 @@
 //!
 //! A wait looks, makes progress and looks again. As long as the host has a core for each rank it does so for a short
 //! while without sleeping, since a message between two cores takes less time than a system call; then, or at once
-//! where ranks share cores, it sleeps until its peers ring ([`Waiter`](crate::transports::Waiter)). The lock is not held asleep.
+//! where ranks share cores, it offers its core to others in between, and at last it sleeps until its peers ring
+//! ([`Waiter`](crate::transports::Waiter)). The lock is not held asleep.
 
 use std::time::Duration;
 
@@ -13,8 +14,11 @@ use crate::error::Result;
 use crate::transports::{Ticket, Waiter};
 use crate::{Instance, State, deadlock};
 
-/// Looks before sleeping, with a core for each rank; measured: some microseconds.
-const SPINS: u32 = 400;
+/// Looks that keep the core, where each rank has one; measured: some microseconds.
+const SPINS: u32 = 200;
+/// Looks between which the core is offered to others before sleeping, where each rank has one: about as long as waking up takes, or two
+/// ranks that have once slept would wake each other for every message from then on.
+const OFFERS: u32 = 400;
 /// The first looks follow one another at once: an answer that is on its way is not kept waiting.
 const SPINS_AT_ONCE: u32 = 64;
 /// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
@@ -22,9 +26,8 @@ const SPINS_AT_ONCE: u32 = 64;
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
 /// The most looks that announced messages are worth: about a millisecond.
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
-/// Looks before sleeping where ranks share cores, with the core offered to the others in between: what they have to say
-/// is often said by then, and costs no wake-up.
-const CROWDED_LOOKS: u32 = 4;
+/// The same where ranks share cores: what the others have to say is often said by then, and costs no wake-up.
+const CROWDED_OFFERS: u32 = 4;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
@@ -79,23 +82,22 @@ impl Instance {
         if let Some(result) = ready(&mut state) {
             return result;
         }
-        let mut looks = self.looks();
+        let (mut looks, mut offers) = (self.looks(), self.offers());
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
-            for spin in 0..looks + patience {
+            for look in 0..looks + patience + offers {
                 state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
                     return result;
                 }
+                let pause = if look < looks + patience { relax } else { process::give_way };
                 if self.facts.threads.meet() {
                     drop(state);
-                    relax();
+                    pause();
                     state = self.lock();
-                } else if spin >= SPINS_AT_ONCE {
-                    relax();
-                } else if self.facts.crowded && self.spins() {
-                    process::give_way();
+                } else if look >= SPINS_AT_ONCE.min(looks) {
+                    pause();
                 }
             }
             state = match self.sleep(state, before, &mut ready)? {
@@ -105,7 +107,7 @@ impl Instance {
             before = state.completions;
             if state.sleepers > 0 {
                 // Every message wakes all threads that wait, and is for one of them.
-                looks = 1;
+                (looks, offers) = (1, 0);
             }
         }
     }
@@ -130,12 +132,17 @@ impl Instance {
         }
     }
 
-    /// How often a wait looks before it sleeps.
+    /// How often a wait looks before it offers its core to others.
     pub(crate) fn looks(&self) -> u32 {
+        if self.spins() && !self.facts.crowded { SPINS } else { 1 }
+    }
+
+    /// How often it looks then, before it sleeps.
+    fn offers(&self) -> u32 {
         match (self.spins(), self.facts.crowded) {
-            (true, false) => SPINS,
-            (true, true) => CROWDED_LOOKS,
-            (false, _) => 1,
+            (true, false) => OFFERS,
+            (true, true) => CROWDED_OFFERS,
+            (false, _) => 0,
         }
     }
 

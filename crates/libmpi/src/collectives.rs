@@ -8,19 +8,103 @@ use core::ffi::c_int;
 use std::sync::Arc;
 
 use postrider_abi::*;
-use postrider_engine::collectives::{Call, Calls, Data, Many, Operands, schedule::Schedule};
+use postrider_engine::collectives::{Arguments, Call, Calls, Data, Many, Operands, schedule::Schedule};
 use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::Result;
 
 use crate::parse::{self, In, Memory, Out};
 use crate::{info, instance};
 
-/// Runs the operation that `prepare` plans.
+/// Runs the operation that `prepare` plans, or the kept plan of a call with the same arguments.
 ///
 /// # Errors
 /// When there is no such communicator, those of `prepare`, and when communication fails.
-pub fn blocking(comm: MPI_Comm, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) -> Result<()> {
-    instance().collective(parse::communicator(comm)?, prepare)
+pub fn blocking(
+    comm: MPI_Comm,
+    arguments: Option<Arguments>,
+    prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+) -> Result<()> {
+    instance().collective(parse::communicator(comm)?, arguments, prepare)
+}
+
+/// An argument of a collective call, for [`Arguments`].
+pub trait Argument: Copy {
+    /// The argument as a number.
+    fn word(self) -> usize;
+
+    /// Whether that always means the same on a communicator.
+    #[inline]
+    fn is_constant(self) -> bool {
+        true
+    }
+}
+
+impl Argument for c_int {
+    #[inline]
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Argument for MPI_Count {
+    #[inline]
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl Argument for Memory {
+    #[inline]
+    fn word(self) -> usize {
+        self.0
+    }
+}
+
+/// Plans are kept by communicator.
+impl Argument for MPI_Comm {
+    #[inline]
+    fn word(self) -> usize {
+        0
+    }
+}
+
+/// Datatypes that are not predefined may be freed, and then others get their handles.
+impl Argument for MPI_Datatype {
+    #[inline]
+    fn word(self) -> usize {
+        self.0.to_word()
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        self.0.key().is_none()
+    }
+}
+
+/// As with datatypes.
+impl Argument for MPI_Op {
+    #[inline]
+    fn word(self) -> usize {
+        self.0.to_word()
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        self.0.key().is_none()
+    }
+}
+
+/// The contents of an array may be others at the next call.
+impl<T: Copy> Argument for In<T> {
+    #[inline]
+    fn word(self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn is_constant(self) -> bool {
+        false
+    }
 }
 
 /// Starts it.
@@ -66,7 +150,15 @@ macro_rules! collective {
         mpi! {
             $(#[doc = $doc])*
             $blocking $(/ $blocking_twin)? ($($argument : $type),*) on $comm {
-                $crate::collectives::blocking($comm, |$calls| $plan)
+                use $crate::collectives::Argument;
+                let are_constant = $($argument.is_constant() &)* true;
+                let words = [$($argument.word()),*];
+                let arguments = if are_constant {
+                    postrider_engine::collectives::Arguments::new(stringify!($blocking), words)
+                } else {
+                    None
+                };
+                $crate::collectives::blocking($comm, arguments, |$calls| $plan)
             }
 
             $(#[doc = $doc])*

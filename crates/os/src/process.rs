@@ -161,6 +161,24 @@ pub fn exit_now(code: i32) -> ! {
     }
 }
 
+/// Moves this thread to the core of this number, counted in turn among those that it may run on, and lets it go wherever it may from
+/// there. Does nothing where the system refuses.
+pub fn start_on_core(number: u32) {
+    // SAFETY: the sets are initialised before they are used, and belong to this function; only this thread's mask is changed.
+    unsafe {
+        let (mut all, mut one): (libc::cpu_set_t, libc::cpu_set_t) = (std::mem::zeroed(), std::mem::zeroed());
+        let bytes = size_of::<libc::cpu_set_t>();
+        if libc::sched_getaffinity(0, bytes, &raw mut all) != 0 {
+            return;
+        }
+        let cores = || (0..libc::CPU_SETSIZE as usize).filter(|&core| libc::CPU_ISSET(core, &all));
+        let Some(core) = cores().cycle().nth(number as usize) else { return };
+        libc::CPU_SET(core, &mut one);
+        libc::sched_setaffinity(0, bytes, &raw const one);
+        libc::sched_setaffinity(0, bytes, &raw const all);
+    }
+}
+
 /// Lets another thread have this core, if one is waiting for it.
 pub fn give_way() {
     std::thread::yield_now();

@@ -16,6 +16,7 @@ use postrider_abi::{MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_ROOT, M
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Layout, Place, Root};
 use super::data::{Data, Many, Operands, check_aliases, in_place, layout_of};
 use super::execute::{Call, Side, Types};
+use super::kept::{Arguments, Plan};
 use super::nodes::Nodes;
 use super::reduction::Reduction;
 use super::report::Used;
@@ -553,6 +554,18 @@ fn mixed() -> Error {
     Error::new(MPI_ERR_INTERN, "the root was not checked for this communicator")
 }
 
+impl State {
+    /// Counts an operation, and returns its number.
+    #[inline]
+    fn count_collective(&mut self, communicator: Key, form: Form, used: Option<Used>) -> Result<i32> {
+        if let Some(used) = used {
+            self.report.count(used);
+        }
+        self.counters.collectives += 1;
+        Ok(self.communicators.get_mut(communicator)?.next_collective(form))
+    }
+}
+
 impl Instance {
     /// Prepares a collective operation: looks at the arguments and gives it its number, under one lock.
     ///
@@ -565,8 +578,19 @@ impl Instance {
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Planned> {
         let mut state = self.lock();
+        let (call, schedule, used) = self.prepare(&state, communicator, prepare)?;
+        let number = state.count_collective(communicator, form, used)?;
+        Ok(Planned { call, schedule, number })
+    }
+
+    fn prepare(
+        &self,
+        state: &State,
+        communicator: Key,
+        prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
+    ) -> Result<(Call, Schedule, Option<Used>)> {
         let calls = Calls {
-            state: &state,
+            state,
             key: communicator,
             communicator: state.communicators.get(communicator)?,
             settings: &self.facts.settings,
@@ -574,23 +598,36 @@ impl Instance {
             used: Cell::new(None),
         };
         let (call, schedule) = prepare(&calls)?;
-        let used = calls.used.get();
-        used.into_iter().for_each(|used| state.report.count(used));
-        state.counters.collectives += 1;
-        let number = state.communicators.get_mut(communicator)?.next_collective(form);
-        Ok(Planned { call, schedule, number })
+        Ok((call, schedule, calls.used.get()))
     }
 
-    /// A blocking collective operation: prepares it and runs it.
+    /// A blocking collective operation: prepares it and runs it. With arguments whose meaning never changes, what it has prepared is
+    /// kept for the next call with the same ones.
     ///
     /// # Errors
-    /// Those of [`Instance::plan`]; when a message does not fit or communication fails.
+    /// When there is no such communicator, and those of `prepare`; when a message does not fit or communication fails.
     pub fn collective(
         &self,
         communicator: Key,
+        arguments: Option<Arguments>,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<()> {
-        let planned = self.plan(communicator, Form::Blocking, prepare)?;
-        self.run_planned(&planned)
+        let mut state = self.lock();
+        let plans = &mut state.communicators.get_mut(communicator)?.plans;
+        let plan = match arguments.as_ref().and_then(|arguments| plans.take(arguments)) {
+            Some(plan) => plan,
+            None => {
+                let (call, schedule, used) = self.prepare(&state, communicator, prepare)?;
+                let scratch = call.scratch_of(&schedule);
+                Box::new(Plan { arguments, call, schedule, scratch, used })
+            }
+        };
+        let number = state.count_collective(communicator, Form::Blocking, plan.used)?;
+        drop(state);
+        self.run_scratched(&plan.call, &plan.schedule, &plan.scratch, number)?;
+        if arguments.is_some() {
+            self.lock().communicators.get_mut(communicator)?.plans.keep(plan);
+        }
+        Ok(())
     }
 }

@@ -249,7 +249,8 @@ impl<'a> Simulation<'a> {
             }
         }
         let process = &mut self.processes[rank as usize];
-        let bytes: i64 = now.local.iter().map(|step| span(step).count).sum();
+        let meanwhile = now.communication.iter().filter(|step| matches!(step, Step::Copy { .. }));
+        let bytes: i64 = meanwhile.chain(now.local).map(|step| span(step).count).sum();
         process.clock += bytes as f64 * self.costs.per_local_byte;
         process.round += 1;
         process.missing = None;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::calls::{Form, Planned};
+use super::calls::Form;
 use super::schedule::{Buffer as Where, Peer, Schedule, Scratch, Span, Step, TypeOf};
 use crate::communicators::{Communicator, Route, Space};
 use crate::datatypes::{Datatype, copy};
@@ -214,7 +214,8 @@ impl Running<'_> {
                 let (context, pattern) = source(found, *peer, tag);
                 state.post_receive(key, context, pattern, self.buffer(into)).map(Some)
             }
-            Step::Copy { .. } | Step::Reduce { .. } => Ok(None),
+            Step::Copy { from, into } => self.copy(from, into).map(|()| None),
+            Step::Reduce { .. } => Ok(None),
         }
     }
 
@@ -305,20 +306,21 @@ impl Instance {
         let tag = self.with(|state| {
             Ok(state.communicators.get_mut(call.communicator)?.next_collective(Form::Blocking))
         })?;
-        self.run_numbered(call, schedule, tag)
+        self.run_scratched(call, schedule, &call.scratch_of(schedule), tag)
     }
 
-    /// Runs an operation that has its number.
+    /// Runs an operation that has its number and its scratch memory.
     ///
     /// # Errors
     /// As [`Instance::run`].
-    pub fn run_planned(&self, Planned { call, schedule, number }: &Planned) -> Result<()> {
-        self.run_numbered(call, schedule, *number)
-    }
-
-    fn run_numbered(&self, call: &Call, schedule: &Schedule, tag: i32) -> Result<()> {
-        let scratch = call.scratch_of(schedule);
-        let running = Running { call, scratch: &scratch };
+    pub(super) fn run_scratched(
+        &self,
+        call: &Call,
+        schedule: &Schedule,
+        scratch: &[(UserMemory, OwnedMemory)],
+        tag: i32,
+    ) -> Result<()> {
+        let running = Running { call, scratch };
         let (mut under_way, mut failed) = (Vec::new(), None);
         for round in schedule.rounds() {
             if !round.communication.is_empty() {
@@ -345,6 +347,9 @@ impl Instance {
             steps = running.exchange(&mut state, steps, (tag, self.looks()), under_way)?;
         }
         running.post(&mut state, steps, tag, under_way)?;
+        if under_way.is_empty() {
+            return Ok(None);
+        }
         let mut failed = None;
         self.wait_until(state, |state| {
             while let Some(&key) = under_way.last() {

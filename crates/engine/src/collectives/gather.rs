@@ -82,12 +82,12 @@ fn send_own(schedule: &mut Schedule, send: Contribution, root: u32, peer: fn(u32
     }
 }
 
-/// Copies a process's own block to its place, unless it is there.
+/// Copies a process's own block to its place, unless it is there, while the blocks of others come.
 pub(super) fn copy_own(schedule: &mut Schedule, rank: u32, send: Contribution, receive: &Blocks) {
     if let Contribution::Send(block) = send
         && block.bytes() > 0
     {
-        schedule.copy(block.in_send(), receive.in_receive(rank));
+        schedule.copy_meanwhile(block.in_send(), receive.in_receive(rank));
     }
 }
 

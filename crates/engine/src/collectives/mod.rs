@@ -16,6 +16,7 @@ pub mod cost;
 mod data;
 mod execute;
 pub mod gather;
+mod kept;
 mod neighborhood;
 pub mod nodes;
 pub mod reduce;
@@ -34,6 +35,8 @@ mod under_way;
 pub use calls::{Calls, Form, Planned, Rooted};
 pub use data::{Data, Many, Operands};
 pub use execute::{Call, Side, Types};
+pub use kept::Arguments;
+pub(crate) use kept::Plans;
 pub(crate) use under_way::UnderWay;
 
 #[cfg(test)]

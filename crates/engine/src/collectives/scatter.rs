@@ -54,7 +54,7 @@ pub fn scatterv(place: Place, root: u32, send: Option<Blocks>, receive: Option<B
         let mut schedule = Schedule::with_capacity(place.size as usize);
         send_all(&mut schedule, place.size, &send, local, Some(root));
         if let Some(block) = receive.filter(|block| block.bytes() > 0) {
-            schedule.copy(send.in_send(root), block.in_receive());
+            schedule.copy_meanwhile(send.in_send(root), block.in_receive());
         }
         return schedule;
     }
@@ -105,7 +105,7 @@ fn at_root(schedule: &mut Schedule, tree: &Tree, place: Place, send: Block, rece
         schedule.send(local(child.rank), packed.filter(|_| wraps(&child)).unwrap_or(direct));
     }
     if let Some(block) = receive {
-        schedule.copy(send.run_in_send(place.rank, 1), block.in_receive());
+        schedule.copy_meanwhile(send.run_in_send(place.rank, 1), block.in_receive());
     }
 }
 
@@ -123,7 +123,7 @@ fn on_the_way(schedule: &mut Schedule, tree: &Tree, parent: u32, block: Block) {
         let offset = bytes * i64::from(child.position - tree.position);
         schedule.send(local(child.rank), Span::packed(buffer, offset, bytes * i64::from(child.subtree)));
     }
-    schedule.copy(Span::packed(buffer, 0, bytes), block.in_receive());
+    schedule.copy_meanwhile(Span::packed(buffer, 0, bytes), block.in_receive());
 }
 
 fn on_nodes(seat: &Seat, tree: &Tree, send: Option<Block>, receive: Option<Block>) -> Schedule {

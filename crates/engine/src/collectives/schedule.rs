@@ -1,7 +1,7 @@
 //! What a collective operation has one process do, as a value.
 //!
 //! A [`Schedule`] is a list of rounds. The executor posts the communication of a round in the order of the
-//! list (receives stand before sends), waits until all of it is complete, carries out the round's local steps
+//! list (receives stand before sends, and what may be copied meanwhile at the end), waits until all of it is complete, carries out the round's local steps
 //! in order, and goes to the next round. Nothing else synchronises, so within a round no step may read what
 //! another communication step of that round writes. A schedule holds no address and no handle: the blocking,
 //! the nonblocking and the persistent form of a collective (MPI 5.0, sections 6.4 to 6.13) run the same
@@ -119,12 +119,6 @@ pub enum Step {
     },
 }
 
-impl Step {
-    fn is_communication(&self) -> bool {
-        matches!(self, Step::Send { .. } | Step::Receive { .. })
-    }
-}
-
 /// Memory that the executor provides for the time of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scratch {
@@ -142,7 +136,7 @@ pub enum Scratch {
 /// A round: communication that runs together, then local steps in order. Either may be empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
-    /// Sends and receives.
+    /// Sends and receives, and copies that are done meanwhile.
     pub communication: &'a [Step],
     /// Copies and reductions.
     pub local: &'a [Step],
@@ -239,6 +233,11 @@ impl Schedule {
         self.push(Step::Copy { from, into });
     }
 
+    /// Adds a copy to the communication of the current round, which may go on meanwhile: neither span is part of that.
+    pub fn copy_meanwhile(&mut self, from: Span, into: Span) {
+        self.push_to(Step::Copy { from, into }, true);
+    }
+
     /// Adds a reduction after the communication of the current round.
     pub fn reduce(&mut self, from: Span, into: Span) {
         self.push(Step::Reduce { from, into });
@@ -263,9 +262,14 @@ impl Schedule {
         self.open = false;
     }
 
-    /// Appends a step; communication after local steps opens a new round by itself.
+    /// Appends a step where its kind belongs.
     fn push(&mut self, step: Step) {
-        let communication = step.is_communication();
+        let communication = matches!(step, Step::Send { .. } | Step::Receive { .. });
+        self.push_to(step, communication);
+    }
+
+    /// Appends a step; communication after local steps opens a new round by itself.
+    fn push_to(&mut self, step: Step, communication: bool) {
         let before = self.steps.len() as u32;
         self.steps.push(step);
         let after_local = self.rounds.last().is_some_and(|ends| ends.local > ends.communication);

@@ -22,11 +22,11 @@ pub use caching::Caching;
 pub(crate) use duplicate::Pending;
 pub use group::{Group, Process};
 
-use crate::collectives::Form;
 use crate::collectives::arguments::Place;
 use crate::collectives::nodes::Nodes;
 use crate::collectives::select::Situation;
 use crate::collectives::spreading::Spreading;
+use crate::collectives::{Form, Plans};
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;
@@ -64,6 +64,8 @@ pub struct Communicator {
     pub(crate) attached: Option<Attached>,
     /// Collective operations of each form so far: the tags of the next ones.
     collectives: [i32; 2],
+    /// The latest of its blocking collective calls.
+    pub(crate) plans: Plans,
     /// How the local group is spread over hosts, once somebody has asked.
     nodes: OnceCell<Option<Nodes>>,
 }
@@ -132,6 +134,7 @@ impl Communicator {
             session: None,
             attached: None,
             collectives: [0; 2],
+            plans: Plans::default(),
             nodes: OnceCell::new(),
         }
     }

@@ -207,7 +207,7 @@ impl Instance {
     /// When communication fails.
     pub fn free_window(&self, key: Key) -> Result<()> {
         let communicator = self.with(|state| Ok(state.windows.get(key)?.communicator))?;
-        self.collective(communicator, |calls| calls.barrier())?;
+        self.collective(communicator, None, |calls| calls.barrier())?;
         self.with(|state| state.remove_window(key))
     }
 }

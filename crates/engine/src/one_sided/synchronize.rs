@@ -147,7 +147,7 @@ impl Instance {
             Ok(state.windows.get(key)?.communicator)
         })?;
         let done = self.wait_for_operations(key, Whom::All);
-        self.collective(communicator, |calls| calls.barrier())?;
+        self.collective(communicator, None, |calls| calls.barrier())?;
         self.with(|state| {
             state.windows.get_mut(key)?.epoch.end_fence(assertions & MPI_MODE_NOSUCCEED == 0);
             Ok(())

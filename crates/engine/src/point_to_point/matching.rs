@@ -128,6 +128,12 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
         queues.is_none_or(|queues| queues.posted.is_empty() && queues.unexpected.is_empty())
     }
 
+    /// Whether a receive waits in the context for a message.
+    #[must_use]
+    pub fn has_posted(&self, context: u64) -> bool {
+        self.contexts.get(&context).is_some_and(|queues| !queues.posted.is_empty())
+    }
+
     /// A receive was posted that no held message fits.
     #[inline]
     pub fn post(&mut self, context: u64, pattern: Pattern, receive: R) {

@@ -25,7 +25,7 @@ use crate::partitioned::Part;
 use crate::progress::{BYTES_PER_LOOK, PATIENCE_MAX};
 use crate::transports::file::MessageFile;
 use crate::transports::wire::{Header, Kind};
-use crate::transports::{Body, Incoming};
+use crate::transports::{Body, Incoming, SingleCopy};
 
 /// A message that came before its receive.
 #[derive(Debug)]
@@ -150,7 +150,12 @@ impl State {
 
     fn announce(&mut self, route: Route, tag: i32, buffer: &Buffer) -> Result<Key> {
         let (memory, packed) = buffer.in_one_piece();
-        let address = if self.transport.limits(route.peer).single_copy { memory.address() as u64 } else { 0 };
+        let is_read = match self.transport.limits(route.peer).single_copy {
+            SingleCopy::Never => false,
+            SingleCopy::Crossing => self.landing.is_some() || self.matching.has_posted(route.context),
+            SingleCopy::Always => true,
+        };
+        let address = if is_read { memory.address() as u64 } else { 0 };
         let request = self.insert_send(route, memory, buffer.bytes(), packed);
         if self.transport.is_near(route.peer) {
             self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;

@@ -21,9 +21,10 @@ use super::{Access, Identity};
 use crate::communicators::{Group, Process};
 use crate::error::{Error, Result};
 use crate::objects::Key;
+use crate::transports::SingleCopy;
 use crate::transports::Transport;
 use crate::transports::bridged::{Bridged, Far};
-use crate::transports::shared_memory::copies_once;
+use crate::transports::shared_memory::which_once;
 use crate::{Instance, State};
 
 /// How long a speaker listens before it makes progress again.
@@ -297,7 +298,8 @@ impl Instance {
             "" => None,
             place => Some(Arc::new(Bridge::open(place).map_err(refused)?)),
         };
-        let single_copy = copies_once(self.facts.settings.long_messages, self.facts.crowded);
+        let which = which_once(self.facts.settings.long_messages, self.facts.crowded);
+        let single_copy = which == SingleCopy::Always;
         self.with(|state| {
             let own = state.communicators.get(communicator)?.rank;
             for access in &agreement.theirs.jobs {

@@ -353,7 +353,7 @@ impl Instance {
         };
         let send = pieces(UserMemory::of(&mut sent), outgoing);
         let receive = pieces(UserMemory::of(&mut received), incoming);
-        self.collective(communicator, |calls| calls.alltoall(Some(send), receive))?;
+        self.collective(communicator, None, |calls| calls.alltoall(Some(send), receive))?;
         Ok(received.as_slice().to_vec())
     }
 }

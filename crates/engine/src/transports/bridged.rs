@@ -19,7 +19,7 @@ use postrider_os::ring::{Consumer, Packet, Producer};
 
 use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming};
 use super::wire::{HEADER_BYTES_MAX, Header};
-use super::{Incoming, Limits, Transport};
+use super::{Incoming, Limits, SingleCopy, Transport};
 use crate::error::{Error, Result};
 
 /// The rings to processes of other jobs, and the transport to those of this one.
@@ -128,7 +128,7 @@ impl Bridged {
         Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
-            single_copy: self.single_copy,
+            single_copy: SingleCopy::all_if(self.single_copy),
         }
     }
 

@@ -28,7 +28,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Identity, Kind};
-use super::{Body, Incoming, Limits};
+use super::{Body, Incoming, Limits, SingleCopy};
 use crate::error::{Error, Result};
 
 /// `"PR"`, a version, and the packet's kind; then the length of the body.
@@ -130,7 +130,7 @@ impl FileTransport {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: false }
+        Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: SingleCopy::Never }
     }
 
     pub(super) fn send(

@@ -54,8 +54,28 @@ pub struct Limits {
     pub eager_bytes_max: u64,
     /// The longest piece of an announced message.
     pub piece_bytes_max: usize,
-    /// Whether the receiver may read the sender's memory directly.
-    pub single_copy: bool,
+    /// Which announced messages the receiver reads from the sender's memory.
+    pub single_copy: SingleCopy,
+}
+
+/// Which announced messages receivers read from the sender's memory, where the system allows that. Others come in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleCopy {
+    /// None.
+    Never,
+    /// Those of senders that wait for a message themselves. Pieces keep both ends busy: for one message at a time that is faster, and
+    /// for two that cross it is twice the work.
+    Crossing,
+    /// All.
+    Always,
+}
+
+impl SingleCopy {
+    /// All or none.
+    #[must_use]
+    pub fn all_if(wanted: bool) -> Self {
+        if wanted { Self::Always } else { Self::Never }
+    }
 }
 
 /// Which messages for several processes of this host are sent at the cost of one.
@@ -268,7 +288,9 @@ impl Transport {
     #[must_use]
     pub fn limits(&self, peer: u32) -> Limits {
         match self {
-            Self::Alone => Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: false },
+            Self::Alone => {
+                Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: SingleCopy::Never }
+            }
             Self::SharedMemory(transport) => transport.limits(),
             Self::Hosts(transport) => transport.limits(peer),
             Self::File(transport) => transport.limits(),

@@ -26,7 +26,7 @@ use postrider_os::ring::{Consumer, Packet, Producer};
 
 use super::shared_memory::incoming;
 use super::wire::{HEADER_BYTES_MAX, Header};
-use super::{Incoming, Limits};
+use super::{Incoming, Limits, SingleCopy};
 
 /// Messages up to this size travel at once: what asking first would cost is more than their time on the way.
 const EAGER_BYTES_MAX: usize = 64 << 10;
@@ -142,7 +142,7 @@ impl Post {
         let limits = Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
-            single_copy: false,
+            single_copy: SingleCopy::Never,
         };
         Ok(Self {
             rank,

@@ -3,7 +3,7 @@
 //! Processes are counted by their place among those of the host; where the host is the only one, that is the rank.
 //!
 //! Long messages are announced and flow through the ring in pieces, or the receiver copies them from the sender's
-//! memory in one go (`process_vm_readv`). Which is better depends on the cores, see [`SharedMemory::choose`]. Whether the
+//! memory in one go (`process_vm_readv`). Which is better depends on the cores, and on what else both do, see [`which_once`]. Whether the
 //! system has single copies at all is tried at start, on this process itself; whether it allows them between two processes
 //! shows when the first long message is fetched. Where it does not, pieces take over silently.
 //!
@@ -19,7 +19,7 @@ use postrider_os::ring::{Consumer, Packet, Producer};
 use postrider_os::shelf::{TRAY_BYTES, TRAYS};
 
 use super::wire::{HEADER_BYTES_MAX, Header, Kind};
-use super::{Body, Incoming, Limits, Multicast};
+use super::{Body, Incoming, Limits, Multicast, SingleCopy};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
 pub(super) const EAGER_BYTES_MAX: usize = 64 << 10;
@@ -55,7 +55,7 @@ pub struct SharedMemory {
     tray: Option<usize>,
     eager_bytes_max: usize,
     piece_bytes_max: usize,
-    single_copy: bool,
+    single_copy: SingleCopy,
 }
 
 impl SharedMemory {
@@ -66,7 +66,7 @@ impl SharedMemory {
         let ranks = job.local_ranks().to_vec();
         let producers: Vec<_> = ranks.iter().map(|&peer| job.producer(peer, rank)).collect();
         let consumers = ranks.iter().map(|&peer| job.consumer(rank, peer)).collect();
-        let single_copy = ranks.len() > shape.cores as usize;
+        let single_copy = SingleCopy::all_if(ranks.len() > shape.cores as usize);
         let place = job.placement().place_of(rank) as usize;
         let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
         Self {
@@ -86,7 +86,7 @@ impl SharedMemory {
 
     /// Takes the way of long messages that the user forces, or the better one.
     pub fn choose(&mut self, forced: Option<Algorithm>, crowded: bool) {
-        self.single_copy = copies_once(forced, crowded);
+        self.single_copy = which_once(forced, crowded);
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -205,19 +205,26 @@ impl SharedMemory {
     }
 
     pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
-        if self.single_copy && process::read_from(self.job.slot(peer).pid(), address, into, bytes).is_err() {
-            self.single_copy = false;
+        let tries = self.single_copy != SingleCopy::Never;
+        let done = tries && process::read_from(self.job.slot(peer).pid(), address, into, bytes).is_ok();
+        if !done {
+            self.single_copy = SingleCopy::Never;
         }
-        self.single_copy
+        done
     }
 }
 
-/// Whether long messages are copied in one go, as the user forces, or as is better: with a core for each rank two copies that
-/// overlap on two cores beat one copy on one; where ranks share cores, one copy is less work and fewer wake-ups.
+/// Which long messages are copied in one go, as the user forces, or as is better: with a core for each rank two copies that
+/// overlap on two cores beat one copy on one, unless the other core has a message of its own to move; where ranks share cores, one
+/// copy is less work and fewer wake-ups.
 #[must_use]
-pub fn copies_once(forced: Option<Algorithm>, crowded: bool) -> bool {
-    let wanted = forced.map_or(crowded, |algorithm| algorithm == Algorithm::SingleCopy);
-    wanted && process::can_copy_between_processes()
+pub fn which_once(forced: Option<Algorithm>, crowded: bool) -> SingleCopy {
+    match forced {
+        _ if !process::can_copy_between_processes() => SingleCopy::Never,
+        Some(algorithm) => SingleCopy::all_if(algorithm == Algorithm::SingleCopy),
+        None if crowded => SingleCopy::Always,
+        None => SingleCopy::Crossing,
+    }
 }
 
 /// The packet of kind `kind` and of `bytes` bytes at `packet` that rank `peer` has sent.

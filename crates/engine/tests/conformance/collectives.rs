@@ -23,7 +23,7 @@ fn collective(rank: &Rank, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedul
 }
 
 fn collective_in(rank: &Rank, communicator: Key, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) {
-    let done = rank.instance.collective(communicator, prepare);
+    let done = rank.instance.collective(communicator, None, prepare);
     assert_eq!(done, Ok(()), "rank {}", rank.rank);
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use postrider_engine::point_to_point::{Buffer, Found, Message, Mode, Want};
-use postrider_engine::transports::Limits;
 use postrider_engine::transports::simulated::Network;
+use postrider_engine::transports::{Limits, SingleCopy};
 use postrider_engine::{Instance, State, World};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
@@ -62,7 +62,8 @@ fn exchange(
 #[test]
 fn the_living_go_on_when_a_process_dies() {
     for seed in 1..13 {
-        let limits = Limits { eager_bytes_max: 512, piece_bytes_max: 300, single_copy: seed % 2 == 0 };
+        let single_copy = SingleCopy::all_if(seed % 2 == 0);
+        let limits = Limits { eager_bytes_max: 512, piece_bytes_max: 300, single_copy };
         let network = Network::new(RANKS, seed, limits, 4);
         let instances: Vec<Instance> = (0..RANKS)
             .map(|rank| Instance::new(World::simulated(&network, rank, &Placement::one_host(RANKS))))

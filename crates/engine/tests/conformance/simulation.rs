@@ -8,6 +8,7 @@ use postrider_abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use postrider_engine::State;
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::Mode;
+use postrider_engine::transports::SingleCopy;
 
 use super::worlds::{Rank, Way, pattern, run};
 
@@ -117,7 +118,8 @@ fn seeds() -> std::ops::Range<u64> {
 fn random_programs_lose_nothing() {
     for seed in seeds() {
         let ranks = [1, 2, 3, 4, 7][Random::new(seed).below(5)];
-        let way = Way::Simulated { seed, single_copy: seed % 2 == 0 };
+        let single_copy = [SingleCopy::Always, SingleCopy::Never, SingleCopy::Crossing][seed as usize % 3];
+        let way = Way::Simulated { seed, single_copy };
         run(way, ranks, &|rank: Rank<'_>| {
             let mut random = Random::new(seed);
             for round in 0..4 {

@@ -12,7 +12,7 @@ use postrider_engine::point_to_point::{Buffer, Message, Mode, Status};
 use postrider_engine::settings::Settings;
 use postrider_engine::transports::file::Directories;
 use postrider_engine::transports::simulated::Network;
-use postrider_engine::transports::{Limits, shared_memory};
+use postrider_engine::transports::{Limits, SingleCopy, shared_memory};
 use postrider_engine::{Instance, State, World};
 use postrider_os::gate::Threads;
 use postrider_os::hosts::Placement;
@@ -30,7 +30,7 @@ const WATCHDOG: Duration = Duration::from_secs(120);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The simulated network, which follows from this seed.
-    Simulated { seed: u64, single_copy: bool },
+    Simulated { seed: u64, single_copy: SingleCopy },
     /// Rings; long messages by single copy.
     SharedMemory,
     /// Rings; the system refuses single copies.
@@ -48,8 +48,9 @@ pub enum Way {
 }
 
 pub const WAYS: [Way; 9] = [
-    Way::Simulated { seed: 1, single_copy: true },
-    Way::Simulated { seed: 2, single_copy: false },
+    Way::Simulated { seed: 1, single_copy: SingleCopy::Always },
+    Way::Simulated { seed: 2, single_copy: SingleCopy::Never },
+    Way::Simulated { seed: 3, single_copy: SingleCopy::Crossing },
     Way::SharedMemory,
     Way::SingleCopyRefused,
     Way::PiecesOnly,

@@ -50,8 +50,8 @@ pub fn alltoall(algorithm: Algorithm, place: Place, send: Option<Blocks>, receiv
 /// their distance.
 fn direct(place: Place, send: &Blocks, receive: &Blocks, batch: u32) -> Schedule {
     let mut schedule = Schedule::with_capacity(2 * place.size as usize);
-    let mut first = 1;
-    while first < place.size {
+    let mut first = 1_u32;
+    loop {
         let last = place.size.min(first.saturating_add(batch));
         for source in (first..last).map(|distance| place.below(distance)) {
             if receive.bytes(source) > 0 {
@@ -63,13 +63,15 @@ fn direct(place: Place, send: &Blocks, receive: &Blocks, batch: u32) -> Schedule
                 schedule.send(local(target), send.in_send(target));
             }
         }
+        if last == place.size && receive.bytes(place.rank) > 0 {
+            schedule.copy_meanwhile(send.in_send(place.rank), receive.in_receive(place.rank));
+        }
         schedule.end_round();
+        if last == place.size {
+            return schedule;
+        }
         first = last;
     }
-    if receive.bytes(place.rank) > 0 {
-        schedule.copy(send.in_send(place.rank), receive.in_receive(place.rank));
-    }
-    schedule
 }
 
 /// Pairs exchange their blocks through scratch of one block. In round k the ranks that add up to k modulo the

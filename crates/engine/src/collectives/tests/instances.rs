@@ -18,8 +18,8 @@ use crate::datatypes::{CountForm, Datatype, pack_range, unpack_range};
 use crate::error::Result;
 use crate::operations::{Operation, Operator};
 use crate::settings::Settings;
-use crate::transports::Limits;
 use crate::transports::simulated::Network;
+use crate::transports::{Limits, SingleCopy};
 use crate::{Instance, State, World};
 use postrider_os::hosts::Placement;
 
@@ -164,7 +164,7 @@ impl Member<'_> {
     }
 
     fn run(&self, what: &str, prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>) {
-        let result = self.instance.collective(State::WORLD, prepare);
+        let result = self.instance.collective(State::WORLD, None, prepare);
         assert_eq!(result, Ok(()), "{what} of rank {} in call {}", self.rank, self.call);
     }
 
@@ -515,7 +515,11 @@ fn simulate(seed: u64) -> bool {
     let limits = Limits {
         eager_bytes_max: 16 << random.below(10),
         piece_bytes_max: 64 << random.below(8),
-        single_copy: random.below(2) == 0,
+        single_copy: match random.below(3) {
+            0 => SingleCopy::Never,
+            1 => SingleCopy::Crossing,
+            _ => SingleCopy::Always,
+        },
     };
     let network = Network::new(size, seed, limits, 1 + random.below(8) as usize);
     let placement = random_placement(&mut random, size);

@@ -157,10 +157,11 @@ fn a_schedule_keeps_its_rounds() {
     schedule.end_round();
     schedule.end_round();
     schedule.receive(local(1), whole);
+    schedule.copy_meanwhile(whole, whole);
     schedule.copy(whole, whole);
     let shape: Vec<_> =
         schedule.rounds().map(|round| (round.communication.len(), round.local.len())).collect();
-    assert_eq!(shape, [(0, 1), (1, 0), (1, 1)]);
+    assert_eq!(shape, [(0, 1), (1, 0), (2, 1)]);
     assert_eq!(schedule.scratch_elements(3, TypeOf::Receive), Buffer::Scratch(0));
     assert_eq!(schedule.scratch_bytes(5), Buffer::Scratch(1));
     let declared = [Scratch::Elements { count: 3, datatype: TypeOf::Receive }, Scratch::Bytes(5)];

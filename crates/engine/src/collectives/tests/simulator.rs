@@ -282,7 +282,11 @@ impl Simulation {
                 let key = (self.index_of(index, peer), index);
                 self.receives.entry(key).or_default().push_back(into);
             }
-            Step::Copy { .. } | Step::Reduce { .. } => panic!("a local step among the communication"),
+            Step::Copy { .. } => {
+                self.running[index].local(step, self.operator);
+                self.running[index].pending -= 1;
+            }
+            Step::Reduce { .. } => panic!("a reduction among the communication"),
         }
     }
 

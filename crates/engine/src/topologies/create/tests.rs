@@ -9,8 +9,8 @@ use postrider_os::hosts::Placement;
 use super::*;
 use crate::topologies::Edges;
 use crate::topologies::reorder::crossings;
-use crate::transports::Limits;
 use crate::transports::simulated::Network;
+use crate::transports::{Limits, SingleCopy};
 use crate::{State, World};
 
 /// What a process finds after a topology was attached: its rank there, the hosts of all ranks, and the topology.
@@ -19,7 +19,7 @@ type Found = Option<(u32, Vec<u32>, Topology)>;
 /// Runs `life` as each process of a job, and returns what they come to, in rank order. The time-out is for deadlocks only.
 fn job<T: Send + 'static>(placement: &Placement, life: fn(&Instance) -> T) -> Vec<T> {
     let size = placement.ranks();
-    let limits = Limits { eager_bytes_max: 64, piece_bytes_max: 64, single_copy: false };
+    let limits = Limits { eager_bytes_max: 64, piece_bytes_max: 64, single_copy: SingleCopy::Never };
     let network = Network::new(size, 7, limits, 3);
     let together = Arc::new(Barrier::new(size as usize));
     let (sender, receiver) = mpsc::channel();

@@ -1,0 +1,144 @@
+//! The latest blocking calls of a communicator, kept for the next ones with the same arguments.
+//!
+//! Programs call collectives in loops. Checking arguments, choosing an algorithm, making its schedule and getting scratch memory take
+//! longer than a short message between two cores; so a communicator keeps its latest plans, and a call whose [`Arguments`] are those of
+//! a kept one runs that. Whoever makes arguments answers for it that equal ones mean the same: numbers, addresses and predefined handles
+//! do, and a handle that may be freed and given out again does not. What else a plan depends on never changes: the communicator's
+//! group, and the settings. A plan that runs is with its caller, not here, so that its scratch memory is used by one call at a time.
+
+use super::execute::{Call, ScratchMemory};
+use super::report::Used;
+use super::schedule::Schedule;
+
+/// The most plans that a communicator keeps: roots in turn make one plan each.
+const PLANS_MAX: usize = 16;
+/// The most scratch memory that it keeps with them.
+const SCRATCH_BYTES_MAX: usize = 8 << 20;
+/// The most arguments of a call that is kept.
+const WORDS: usize = 8;
+
+/// The arguments of a call as numbers, with its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments {
+    words: [usize; WORDS],
+    name: &'static str,
+}
+
+impl Arguments {
+    /// None if there are too many.
+    #[inline(always)]
+    #[must_use]
+    pub fn new<const N: usize>(name: &'static str, arguments: [usize; N]) -> Option<Self> {
+        let mut words = [0; WORDS];
+        words.get_mut(..N)?.copy_from_slice(&arguments);
+        Some(Self { words, name })
+    }
+
+    /// Names first: most plans of a communicator are of different calls.
+    #[inline]
+    fn are(&self, others: &Self) -> bool {
+        std::ptr::eq(self.name, others.name) && self.words == others.words
+    }
+}
+
+/// A blocking call that can be run, and run again.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// With which arguments; none if it is not to be kept.
+    pub arguments: Option<Arguments>,
+    /// The arguments that the schedule works on.
+    pub call: Call,
+    /// What to do.
+    pub schedule: Schedule,
+    /// The memory that it does it with.
+    pub scratch: ScratchMemory,
+    /// What is reported of it.
+    pub used: Option<Used>,
+}
+
+impl Plan {
+    #[inline]
+    fn scratch_bytes(&self) -> usize {
+        self.scratch.iter().map(|(_, memory)| memory.len()).sum()
+    }
+}
+
+/// The plans that a communicator keeps, the latest last.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    kept: Vec<Box<Plan>>,
+    scratch_bytes: usize,
+}
+
+impl Plans {
+    /// Takes out the plan of a call with these arguments.
+    #[inline]
+    pub fn take(&mut self, arguments: &Arguments) -> Option<Box<Plan>> {
+        let is_it = |plan: &Box<Plan>| plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments));
+        let index = self.kept.iter().rposition(is_it)?;
+        let plan = self.kept.remove(index);
+        self.scratch_bytes -= plan.scratch_bytes();
+        Some(plan)
+    }
+
+    /// Puts a plan in, and lets the oldest go if that is too much.
+    #[inline]
+    pub fn keep(&mut self, plan: Box<Plan>) {
+        self.scratch_bytes += plan.scratch_bytes();
+        self.kept.push(plan);
+        while self.kept.len() > PLANS_MAX || self.scratch_bytes > SCRATCH_BYTES_MAX {
+            self.scratch_bytes -= self.kept.remove(0).scratch_bytes();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use postrider_os::memory::{OwnedMemory, UserMemory};
+
+    use super::*;
+    use crate::collectives::execute::{Side, Types};
+    use crate::objects::Key;
+
+    fn arguments(word: usize) -> Arguments {
+        Arguments::new("MPI_Bcast", [word, 1]).unwrap()
+    }
+
+    fn plan(word: usize, scratch_bytes: usize) -> Box<Plan> {
+        let mut memory = OwnedMemory::new(scratch_bytes);
+        let place = UserMemory::of(&mut memory);
+        let side = Side { memory: place, types: Types::None };
+        let call = Call { communicator: Key(0), send: side.clone(), receive: side, operation: None };
+        let (schedule, scratch) = (Schedule::with_capacity(0), vec![(place, memory)]);
+        Box::new(Plan { arguments: Some(arguments(word)), call, schedule, scratch, used: None })
+    }
+
+    #[test]
+    fn a_plan_is_found_by_all_of_its_arguments_and_taken_out() {
+        let mut plans = Plans::default();
+        plans.keep(plan(7, 1));
+        assert!(plans.take(&arguments(8)).is_none());
+        assert!(plans.take(&Arguments::new("MPI_Reduce", [7, 1]).unwrap()).is_none());
+        assert!(plans.take(&arguments(7)).is_some());
+        assert!(plans.take(&arguments(7)).is_none());
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_oldest_goes() {
+        let mut plans = Plans::default();
+        (0..=PLANS_MAX).for_each(|word| plans.keep(plan(word, 1)));
+        assert!(plans.take(&arguments(0)).is_none());
+        assert!(plans.take(&arguments(1)).is_some());
+        plans.keep(plan(100, SCRATCH_BYTES_MAX));
+        assert!(plans.take(&arguments(2)).is_none());
+        assert!(plans.take(&arguments(100)).is_some());
+        plans.keep(plan(101, SCRATCH_BYTES_MAX + 1));
+        assert!(plans.kept.is_empty());
+        assert_eq!(plans.scratch_bytes, 0);
+    }
+
+    #[test]
+    fn too_many_arguments_are_not_kept() {
+        assert!(Arguments::new("MPI_Alltoallw", [1; WORDS + 1]).is_none());
+    }
+}
