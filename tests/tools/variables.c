@@ -25,7 +25,7 @@ static void values_of(MPI_T_enum enumeration)
         CHECK_EQ(value, j);
         CHECK_EQ(item_length, strlen(item) + 1);
     }
-    CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
+    CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
 }
 
 static void control_information(void)

@@ -23,6 +23,8 @@ pub struct Generalized {
     pub extra_state: usize,
     /// Whether they are subroutines of Fortran.
     pub fortran: bool,
+    /// The handle of the file that it accesses, if it does: that file's error handler gets its errors.
+    pub file: Option<usize>,
 }
 
 impl State {
@@ -63,6 +65,17 @@ impl State {
     pub fn set_fortran(&mut self, key: Key) -> Result<()> {
         if let Work::Generalized { callbacks, .. } = &mut self.requests.get_mut(key)?.work {
             callbacks.fortran = true;
+        }
+        Ok(())
+    }
+
+    /// Says that a generalized request accesses a file.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn note_file(&mut self, key: Key, file: usize) -> Result<()> {
+        if let Work::Generalized { callbacks, .. } = &mut self.requests.get_mut(key)?.work {
+            callbacks.file = Some(file);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use postrider_abi::*;
 use postrider_engine::communicators::Group;
 use postrider_engine::environment::HandlerKind;
-use postrider_engine::error::{Error, Result};
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::info::Info;
 use postrider_engine::objects::Key;
 
@@ -73,7 +73,7 @@ fn free(comm: MPI_Comm) -> Result<()> {
     if comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF {
         return Err(Error::new(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed"));
     }
-    caching::delete_all(Owner::Communicator(comm)).map_err(|error| error.on(key))?;
+    caching::delete_all(Owner::Communicator(comm)).map_err(|error| error.on(RaisedOn::Communicator(key)))?;
     instance().with(|state| {
         let handler = state.communicators.get(key)?.handler;
         state.free_communicator(key)?;
