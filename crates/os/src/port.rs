@@ -10,7 +10,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
@@ -39,7 +39,18 @@ impl Port {
     /// # Errors
     /// When the system has no descriptor left.
     pub fn open() -> Result<Self> {
-        let name = format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?);
+        Self::called(format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?))
+    }
+
+    /// Opens the port at which the post of job `key` meets its guests on this host.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left, or somebody else has a port of that name.
+    pub fn hall(key: u64) -> Result<Self> {
+        Self::called(hall_of(key))
+    }
+
+    fn called(name: String) -> Result<Self> {
         let failed = |error| Error::new("cannot open a port", error);
         let listener =
             address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
@@ -78,6 +89,19 @@ impl Port {
             }
         }
     }
+}
+
+impl AsFd for Port {
+    /// Readable when somebody has come.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+/// The name of the port at which the post of job `key` meets its guests on this host.
+#[must_use]
+pub fn hall_of(key: u64) -> String {
+    format!("{PREFIX}hall-{}-{key:016x}", user())
 }
 
 fn address(name: &str) -> io::Result<SocketAddr> {
@@ -210,6 +234,13 @@ impl Connection {
     }
 }
 
+impl AsFd for Connection {
+    /// Readable when a frame begins to come, or the other end is gone.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 const GONE: &str = "the process at the other end of the connection has closed it";
 const LATER: Duration = Duration::from_millis(100);
 
@@ -301,6 +332,15 @@ mod tests {
         assert_eq!(other.receive(SOON).expect("it comes"), Some(Vec::new()));
         drop(one);
         assert!(other.receive(SOON).is_err());
+    }
+
+    #[test]
+    fn a_hall_is_found_by_the_key_of_its_job() {
+        let key = process::random().expect("a number");
+        assert!(Connection::to(&hall_of(key)).is_err());
+        let hall = Port::hall(key).expect("a port");
+        let _guest = Connection::to(&hall_of(key)).expect("it is open");
+        assert!(hall.accept(SOON).expect("it works").is_some());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Packets to and from processes of other hosts, which the post of this host carries.
+//! Packets to and from processes of other hosts, which the post of this host carries; and to and from guests, wherever they are.
 //!
 //! Each process has one ring to the post and one from it, for all peers together; see [`postrider_os::packet`] for their
 //! labels. A pair of processes has a window: what is on the way from one to the other, counted from being put into the ring
@@ -36,6 +36,7 @@ const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
 #[derive(Debug)]
 pub(super) struct Post {
     job: Arc<Job>,
+    /// This process's rank in that job, or its number as a guest of it.
     rank: u32,
     bell: BellPipe,
     outgoing: Producer,
@@ -77,7 +78,19 @@ impl Post {
     /// # Errors
     /// When the post is gone.
     pub(super) fn new(job: Arc<Job>, rank: u32) -> Result<Self> {
-        let (outgoing, incoming) = job.post_ends(rank);
+        let ends = job.post_ends(rank);
+        Self::with_ends(job, rank, ends)
+    }
+
+    /// With these rings to and from the post of `job`, for rank or guest `rank`.
+    ///
+    /// # Errors
+    /// When the post is gone.
+    pub(super) fn with_ends(
+        job: Arc<Job>,
+        rank: u32,
+        (outgoing, incoming): (Producer, Consumer),
+    ) -> Result<Self> {
         let room = outgoing.body_bytes_max() - HEADER_BYTES_MAX;
         let limits = Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
@@ -105,11 +118,20 @@ impl Post {
         self.limits
     }
 
+    #[inline]
+    fn pair(&mut self, peer: u32) -> &mut Pair {
+        if self.pairs.len() <= peer as usize {
+            // A guest that is new.
+            self.pairs.resize(peer as usize + 1, Pair::default());
+        }
+        &mut self.pairs[peer as usize]
+    }
+
     /// Sends a packet; false when the window or the ring has no room.
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
         let weight = (head_bytes + bytes) as u64 + PACKET_BYTES;
-        if self.pairs[peer as usize].on_the_way + weight > WINDOW_BYTES {
+        if self.pair(peer).on_the_way + weight > WINDOW_BYTES {
             return false;
         }
         if !(std::mem::take(&mut self.is_awaited) && self.send_at_once(peer, header, body, bytes)) {
@@ -122,7 +144,7 @@ impl Post {
             }
             self.bell.ring(self.job.post_bell());
         }
-        self.pairs[peer as usize].on_the_way += weight;
+        self.pair(peer).on_the_way += weight;
         true
     }
 
@@ -132,7 +154,7 @@ impl Post {
         if HEAD_BYTES + packet_bytes > LinkPipe::BYTES_MAX {
             return false;
         }
-        let host = self.job.placement().host_of(peer);
+        let host = self.job.placement().host_of_number(peer);
         let token = self.job.link_token(host);
         if !token.enter() {
             return false;
@@ -176,7 +198,7 @@ impl Post {
                 return Some(incoming(peer, u32::from(kind), packet));
             }
             let bytes = u64::from_le(packet.body.load());
-            let pair = &mut self.pairs[peer as usize];
+            let pair = self.pair(peer);
             pair.on_the_way = pair.on_the_way.saturating_sub(bytes);
             self.take(packet);
         }
@@ -186,7 +208,7 @@ impl Post {
     pub(super) fn release(&mut self) {
         let Some(packet) = self.current.take() else { return };
         let peer = of_label(packet.meta).1;
-        let pair = &mut self.pairs[peer as usize];
+        let pair = self.pair(peer);
         pair.taken += packet.body_bytes as u64 + PACKET_BYTES;
         if pair.taken >= CREDIT_BYTES {
             self.indebted.insert(peer);

@@ -12,7 +12,9 @@
 mod central;
 mod clerk;
 mod desk;
+mod doors;
 mod files;
+mod guests;
 mod link;
 mod scp;
 
@@ -90,6 +92,8 @@ impl Post {
         let (tell, notices) = channel();
         let tell = Telling { sender: tell, bell: Arc::clone(&told) };
         let desks = desk::all(&job);
+        let doors = doors::Doors::new(job.key(), job.placement().ranks(), places.clone());
+        let guests = guests::Guests::new(Arc::clone(&job));
         let (mut files, mut scp, mut central) = (None, None, None);
         if let Some(Places { local, central: shared, copying }) = places {
             match (job.shape().transport, shared) {
@@ -99,12 +103,12 @@ impl Post {
                     scp = copying.map(start).transpose().map_err(failed)?;
                 }
                 (Transport::Central, Some(shared)) => {
-                    central = Some(central::Central::new(local, &shared, job.host()).map_err(failed)?);
+                    central = Some(central::Central::new(&shared, job.host()).map_err(failed)?);
                 }
                 _ => {}
             }
         }
-        let carriers = clerk::Carriers { desks, files, scp, central };
+        let carriers = clerk::Carriers { desks, guests, doors, files, scp, central };
         let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers);
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
         Ok(Self { orders, notices, tower, told, thread: Some(thread) })
