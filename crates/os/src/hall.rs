@@ -4,6 +4,9 @@
 //! ([`Port::hall`](crate::port::Port::hall)), and says who it is ([`Guest`]). The post answers with its number and where things are
 //! ([`Welcome`]). The connection stays open as long as the guest is one: its end is the guest's, and a guest that has not said
 //! [`BYE`] before has died.
+//!
+//! A process that wants to reach a port of another host of the job, or looks for a published name there, comes as well, and says so by a
+//! [`Call`]. The first frame that it gets is the answer; the end without one is a refusal.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -44,6 +47,54 @@ pub struct Welcome {
 #[must_use]
 pub fn key_of_files(job: u64, guest: u32) -> u64 {
     job.wrapping_add(u64::from(guest))
+}
+
+/// A wish that the post of another host is to fulfil.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Which host.
+    pub host: u32,
+    /// What it is to do.
+    pub wish: Wish,
+}
+
+/// What a post does for a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Connect with this port: the answer is empty, and then the other end speaks.
+    Connect(String),
+    /// Look for this published name: the answer is the port.
+    LookUp(String),
+}
+
+impl Call {
+    const WORD: &[u8] = b"call";
+    const CONNECT: &[u8] = b"connect";
+    const LOOK_UP: &[u8] = b"look up";
+
+    /// As it is said.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let host = self.host.to_string();
+        let (verb, name) = match &self.wish {
+            Wish::Connect(port) => (Self::CONNECT, port),
+            Wish::LookUp(service) => (Self::LOOK_UP, service),
+        };
+        write([Self::WORD, host.as_bytes(), verb, name.as_bytes()])
+    }
+
+    /// Reads what [`Call::encode`] writes.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let [word, host, verb, name] = read(bytes)?;
+        let (host, name) = (text(host)?.parse().ok()?, text(name)?);
+        let wish = match verb {
+            Self::CONNECT => Wish::Connect(name),
+            Self::LOOK_UP => Wish::LookUp(name),
+            _ => return None,
+        };
+        (word == Self::WORD).then_some(Self { host, wish })
+    }
 }
 
 fn write(fields: [&[u8]; 4]) -> Vec<u8> {
@@ -113,11 +164,16 @@ mod tests {
             prop_assert_eq!(Guest::decode(&guest.encode()), Some(guest));
             let welcome = Welcome { number, job, local: directory, central: None };
             prop_assert_eq!(Welcome::decode(&welcome.encode()), Some(welcome));
+            for wish in [Wish::Connect("a port".to_owned()), Wish::LookUp("a name".to_owned())] {
+                let call = Call { host: number, wish };
+                prop_assert_eq!(Guest::decode(&call.encode()), None);
+                prop_assert_eq!(Call::decode(&call.encode()), Some(call));
+            }
         }
 
         #[test]
         fn no_bytes_are_trusted(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let _whatever = (Guest::decode(&bytes), Welcome::decode(&bytes));
+            let _whatever = (Guest::decode(&bytes), Welcome::decode(&bytes), Call::decode(&bytes));
         }
     }
 }

@@ -309,6 +309,12 @@ impl Instance {
         }
     }
 
+    /// The key of this job and the number of this host, if posts of the job lead here from its other hosts.
+    pub fn home(&self) -> Option<(u64, u32)> {
+        let host = self.facts.placement.host_of(self.facts.rank);
+        (self.posts() > 0).then(|| (self.lock().strangers.own_job, host))
+    }
+
     /// Whether this process exchanges messages as files, as a job must that it is to be connected with.
     ///
     /// # Errors

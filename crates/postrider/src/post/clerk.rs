@@ -10,6 +10,7 @@ use postrider_os::packet::{Class, Head, of_label};
 use postrider_os::ring::Packet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::calls::{Calls, Note};
 use super::central::Central;
 use super::desk::Desk;
 use super::doors::Doors;
@@ -41,8 +42,8 @@ pub struct Clerk {
     telling: Telling,
     carriers: Carriers,
     ways: Vec<Way>,
-    /// The dead guests that hosts have yet to be told of.
-    obituaries: Vec<(u32, u32)>,
+    /// What posts say to each other, and have yet to say.
+    notes: Vec<Note>,
     closing: bool,
 }
 
@@ -52,6 +53,7 @@ pub struct Carriers {
     /// Those of this host's ranks, and then those of guests.
     pub desks: Vec<Desk>,
     pub guests: Guests,
+    pub calls: Calls,
     pub doors: Doors,
     pub files: Option<Files>,
     pub scp: Option<Scp>,
@@ -76,7 +78,7 @@ impl Clerk {
         carriers: Carriers,
     ) -> Self {
         let ways = (0..job.placement().hosts()).map(|_| Way::default()).collect();
-        Self { job, tower, orders, telling, carriers, ways, obituaries: Vec::new(), closing: false }
+        Self { job, tower, orders, telling, carriers, ways, notes: Vec::new(), closing: false }
     }
 
     /// Works until the post closes.
@@ -93,12 +95,14 @@ impl Clerk {
                     Ready::Files => self.look_for_files(),
                     Ready::Arrivals => self.look_for_arrivals(),
                     Ready::Guests => {
-                        let Carriers { guests, desks, doors, .. } = &mut self.carriers;
-                        guests.look(desks, doors);
+                        let Carriers { guests, desks, doors, calls, .. } = &mut self.carriers;
+                        guests.look(desks, doors, calls);
+                        calls.look();
                     }
                 }
             }
             self.dismiss_guests();
+            self.send_notes();
             self.look_at_central();
             let mut moved = self.carry();
             self.flush();
@@ -157,7 +161,7 @@ impl Clerk {
             entries.push(PollFd::new(scp.inbox(), PollFlags::IN));
             ready.push(Some(Ready::Arrivals));
         }
-        for stream in self.carriers.guests.wait_for() {
+        for stream in self.carriers.guests.wait_for().chain(self.carriers.calls.wait_for()) {
             entries.push(PollFd::from_borrowed_fd(stream, PollFlags::IN));
             ready.push(Some(Ready::Guests));
         }
@@ -241,20 +245,35 @@ impl Clerk {
         let Carriers { guests, desks, doors, .. } = &mut self.carriers;
         for dead in guests.dismiss(desks, doors) {
             self.job.note_gone(dead);
-            let others = (0..self.job.placement().hosts()).filter(|&host| host != self.job.host());
-            self.obituaries.extend(others.map(|host| (host, dead)));
-        }
-        for (host, dead) in std::mem::take(&mut self.obituaries) {
-            self.want(host as usize);
-            let way = &mut self.ways[host as usize];
             let head = Head { class: Class::Gone, kind: 0, sender: dead, receiver: 0, bytes: 0 };
-            if way.over {
+            let others = (0..self.job.placement().hosts()).filter(|&host| host != self.job.host());
+            self.notes.extend(others.map(|host| (host, head, Vec::new())));
+        }
+    }
+
+    /// Tells other posts what they have to know, in order.
+    fn send_notes(&mut self) {
+        self.notes.extend(self.carriers.calls.notes());
+        for (host, head, body) in std::mem::take(&mut self.notes) {
+            if host == self.job.host() {
+                self.carriers.calls.hear(host, &head, &body);
                 continue;
             }
-            if way.out.is_idle() && self.job.link_token(host).take() {
-                let _nothing_can_fail = way.out.send_filled(&head, |_| Ok(()));
+            self.want(host as usize);
+            let way = &mut self.ways[host as usize];
+            if way.over {
+                self.carriers.calls.lose(host);
+                continue;
+            }
+            let waits = self.notes.iter().any(|(other, ..)| *other == host);
+            if !waits && way.out.is_idle() && self.job.link_token(host).take() {
+                let filled = way.out.send_filled(&head, |room| {
+                    room.copy_from_slice(&body);
+                    Ok(())
+                });
+                debug_assert!(filled.is_ok(), "copying does not fail");
             } else {
-                self.obituaries.push((host, dead));
+                self.notes.push((host, head, body));
             }
         }
     }
@@ -369,9 +388,16 @@ impl Clerk {
             return Ok(());
         }
         let placement = self.job.placement();
-        if head.class == Class::Gone && placement.host_of_number(head.sender) as usize == from {
-            self.job.note_gone(head.sender);
-            return Ok(());
+        match head.class {
+            Class::Call => {
+                self.carriers.calls.hear(from as u32, head, body);
+                return Ok(());
+            }
+            Class::Gone if placement.host_of_number(head.sender) as usize == from => {
+                self.job.note_gone(head.sender);
+                return Ok(());
+            }
+            _ => {}
         }
         let is_due = placement.host_of_number(head.sender) as usize == from
             && placement.host_of_number(head.receiver) == self.job.host();

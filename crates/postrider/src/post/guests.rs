@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use postrider_os::bridge::{Bridge, Side};
-use postrider_os::hall::{BYE, Guest, Welcome};
+use postrider_os::hall::{BYE, Call, Guest, Welcome};
 use postrider_os::job::{Job, Transport};
 use postrider_os::port::{Connection, Port};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::calls::Calls;
 use super::desk::Desk;
 use super::doors::Doors;
 
@@ -53,7 +54,7 @@ impl Guests {
     }
 
     /// Meets those who have come, and hears those who are there.
-    pub fn look(&mut self, desks: &mut Vec<Desk>, doors: &mut Doors) {
+    pub fn look(&mut self, desks: &mut Vec<Desk>, doors: &mut Doors, calls: &mut Calls) {
         while let Some(Ok(Some(stranger))) = self.hall.as_ref().map(|hall| hall.accept(Duration::ZERO)) {
             self.strangers.push(stranger);
         }
@@ -63,8 +64,12 @@ impl Guests {
                 continue;
             }
             // Who cannot be served is told by the end of the connection.
-            let guest =
-                stranger.receive(Duration::ZERO).ok().flatten().and_then(|words| Guest::decode(&words));
+            let Ok(Some(words)) = stranger.receive(Duration::ZERO) else { continue };
+            if let Some(call) = Call::decode(&words).filter(|call| call.host < self.job.placement().hosts()) {
+                calls.begin(&call, stranger);
+                continue;
+            }
+            let guest = Guest::decode(&words);
             let Some(number) = guest.and_then(|guest| self.seat(&guest, desks, doors)) else { continue };
             if stranger.send(&self.welcome(number, doors).encode()).is_ok() {
                 self.arrived += 1;
@@ -125,7 +130,8 @@ impl Guests {
     }
 }
 
-fn is_readable(connection: &Connection) -> bool {
+/// Whether something has come, or the other end is gone.
+pub fn is_readable(connection: &Connection) -> bool {
     let now = Timespec::default();
     poll(&mut [PollFd::new(connection, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }

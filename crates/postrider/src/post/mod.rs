@@ -9,6 +9,7 @@
 //! are left where they are; what waits for a rank's ring by the windows of its peers (`postrider_os::packet`). A post
 //! always reads from its links, so that no two posts wait for one another.
 
+mod calls;
 mod central;
 mod clerk;
 mod desk;
@@ -91,7 +92,7 @@ impl Post {
         let (orders, to_do) = channel();
         let (tell, notices) = channel();
         let tell = Telling { sender: tell, bell: Arc::clone(&told) };
-        let desks = desk::all(&job);
+        let (desks, host) = (desk::all(&job), job.host());
         let doors = doors::Doors::new(job.key(), job.placement().ranks(), places.clone());
         let guests = guests::Guests::new(Arc::clone(&job));
         let (mut files, mut scp, mut central) = (None, None, None);
@@ -108,7 +109,8 @@ impl Post {
                 _ => {}
             }
         }
-        let carriers = clerk::Carriers { desks, guests, doors, files, scp, central };
+        let carriers =
+            clerk::Carriers { desks, guests, calls: calls::Calls::new(host), doors, files, scp, central };
         let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers);
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
         Ok(Self { orders, notices, tower, told, thread: Some(thread) })
