@@ -97,9 +97,7 @@ impl World {
         facts.spreading.multicast = transport.multicast_lengths();
         facts.spreading.single_copies =
             shape.transport == job::Transport::SharedMemory && job.has_single_copies();
-        // Each host of several has its own segment and key; processes of such a job meet no others.
-        let key = if job.placement().hosts() == 1 { job.key() } else { 0 };
-        Ok(Self { facts, key, transport, waiter })
+        Ok(Self { facts, key: job.key(), transport, waiter })
     }
 
     /// The same world with these settings.

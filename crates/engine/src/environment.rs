@@ -176,7 +176,10 @@ impl ErrorCodes {
     /// When there is no such class.
     pub fn add_code(&mut self, class: i32) -> Result<i32> {
         if self.class_of(class)? != class {
-            return Err(Error::new(MPI_ERR_ARG, format!("{class} is an error code; a new code needs a class")));
+            return Err(Error::new(
+                MPI_ERR_ARG,
+                format!("{class} is an error code; a new code needs a class"),
+            ));
         }
         Ok(self.add(Some(class)))
     }

@@ -91,11 +91,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The host of a process. Those of other jobs are met on one host only.
+    /// The host of each process of a group. With processes of other jobs, which know hosts by other numbers, the hosts count as one.
     #[must_use]
-    pub fn host_of(&self, process: Process) -> u32 {
-        let ours = process.0 < self.size;
-        self.placement.host_of(if ours { process.0 } else { self.rank })
+    pub fn hosts_of(&self, group: &Group) -> Vec<u32> {
+        let ours = group.greatest().is_none_or(|Process(greatest)| greatest < self.size);
+        let host = |Process(process)| if ours { self.placement.host_of(process) } else { 0 };
+        group.processes().map(host).collect()
     }
 }
 
@@ -292,6 +293,7 @@ impl Instance {
 
     /// The very end: processes of other jobs may take this one's end for a good one.
     pub fn leave(&self) {
+        self.lock().say_bye();
         self.waiter.leave();
     }
 }

@@ -192,7 +192,7 @@ impl Instance {
         state.sleepers -= 1;
         if nothing_came {
             self.waiter.check()?;
-            state.check_strangers()?;
+            state.check_strangers(&self.waiter)?;
         }
         Ok(Slept::Woken(state))
     }

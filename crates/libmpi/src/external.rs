@@ -40,10 +40,12 @@ pub fn ended(mut outcome: Outcome) -> Outcome {
 pub fn status(callbacks: &Generalized) -> Result<Status> {
     let (status, code) = callbacks::query(callbacks);
     let error = failed("query", code);
-    let raised = |error: Error| Err(match callbacks.file {
-        Some(file) => error.on(RaisedOn::File(file)),
-        None => error,
-    });
+    let raised = |error: Error| {
+        Err(match callbacks.file {
+            Some(file) => error.on(RaisedOn::File(file)),
+            None => error,
+        })
+    };
     error.map_or(Ok(status), raised)
 }
 

@@ -331,12 +331,29 @@ impl Inbox {
     /// # Errors
     /// When one of them is not there.
     pub fn hand_over(&self, name: &CStr, to: &Outbox, as_name: &CStr) -> Result<()> {
+        self.pass_on(name, to, as_name)?;
+        self.directory.remove(&lock_of(name))
+    }
+
+    /// Moves the received file `name` to another inbox, which may be on another file system.
+    ///
+    /// # Errors
+    /// When it is not there, or a file system refuses.
+    pub fn pass_on(&self, name: &CStr, to: &Outbox, as_name: &CStr) -> Result<()> {
         let (here, there) = (self.directory.file.as_raw_fd(), to.directory.file.as_raw_fd());
         // SAFETY: NUL-terminated names and open directories.
-        if unsafe { libc::renameat(here, name.as_ptr(), there, as_name.as_ptr()) } < 0 {
-            return Err(self.directory.failed("rename", name));
+        if unsafe { libc::renameat(here, name.as_ptr(), there, as_name.as_ptr()) } == 0 {
+            return Ok(());
         }
-        self.directory.remove(&lock_of(name))
+        let error = self.directory.failed("rename", name);
+        if error.reason.raw_os_error() != Some(libc::EXDEV) {
+            return Err(error);
+        }
+        let mut begun = to.begin(as_name)?;
+        let mut file = self.directory.open_at(name, libc::O_RDONLY | libc::O_NOFOLLOW)?;
+        io::copy(&mut file, &mut begun.file).map_err(|reason| Error { reason, ..error })?;
+        to.finish(begun)?;
+        self.directory.remove(name)
     }
 
     /// Removes the received file `name`, with all that belongs to it.

@@ -3,6 +3,9 @@
 //! Hosts are numbered from 0 in the order in which the job names them, ranks of one host need not follow one another.
 //! The ranks of a host share memory, or a local directory; its leader is the one with the lowest number. See "File-based
 //! messaging with a local file system", where the map gives each rank the directory that it receives in.
+//!
+//! A *guest* is a process of another job that the post of a host serves like its own ranks. Its number is above all ranks, and says
+//! which host that is, so that nobody has to be told: guest `i` of host `h` is number `ranks + i * hosts + h`.
 
 use std::sync::Arc;
 
@@ -73,6 +76,21 @@ impl Placement {
         self.0.host_of[rank as usize]
     }
 
+    /// The number of guest `index` of host `host`.
+    #[must_use]
+    pub fn guest(&self, host: u32, index: u32) -> Option<u32> {
+        index.checked_mul(self.hosts())?.checked_add(host)?.checked_add(self.ranks())
+    }
+
+    /// The host of a rank or a guest.
+    #[must_use]
+    pub fn host_of_number(&self, number: u32) -> u32 {
+        match number.checked_sub(self.ranks()) {
+            None => self.host_of(number),
+            Some(guest) => guest % self.hosts(),
+        }
+    }
+
     /// The ranks on host `host`, in ascending order; the first is its leader.
     #[must_use]
     pub fn ranks_on(&self, host: u32) -> &[u32] {
@@ -105,6 +123,19 @@ mod tests {
         assert_eq!((map.host_of(4), map.place_of(4), map.place_of(3)), (1, 1, 0));
         assert_eq!(Placement::blocks(5, 2).host_of_each(), [0, 0, 1, 1, 2]);
         assert_eq!(Placement::one_host(3).hosts(), 1);
+    }
+
+    #[test]
+    fn guests_have_numbers_of_their_own_that_say_where_they_are() {
+        let map = Placement::new(vec![0, 1, 0, 2, 1]).unwrap();
+        let mut seen = std::collections::BTreeSet::new();
+        for (host, index) in (0..3).flat_map(|host| (0..4).map(move |index| (host, index))) {
+            let number = map.guest(host, index).unwrap();
+            assert!(number >= 5 && seen.insert(number));
+            assert_eq!(map.host_of_number(number), host);
+        }
+        assert_eq!(map.host_of_number(3), 2);
+        assert_eq!(map.guest(0, u32::MAX), None);
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! 0        magic, version, shape, number of this host, single copies   written once, by the launcher
 //! 40       key: a random number that no other job has
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
+//! 72       whether the job has ended as it should                      written by the launcher
+//! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
@@ -59,7 +61,11 @@ const MAGIC: u64 = u64::from_le_bytes(*b"postride");
 const VERSION: u32 = 5;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
+const ENDED_WELL: usize = 72;
+const GONE: usize = 128;
 const BOARD: usize = 4096;
+/// As many as there is room for: more need not be known.
+const GONE_MAX: u32 = ((BOARD - GONE) / 4 - 1) as u32;
 const SLOT_BYTES: usize = 192;
 const LINK_BYTES: usize = 32;
 const NAME_WORDS: usize = 4;
@@ -203,10 +209,44 @@ impl Job {
         format!("{}:{}", self.place.0, self.place.1)
     }
 
-    /// What tells this host's part of the job from every other: a random number.
+    /// What tells the job from every other: a random number.
     #[must_use]
     pub fn key(&self) -> u64 {
         self.segment.word64(KEY).load(Relaxed)
+    }
+
+    /// Gives the job the key that all its hosts share (the launcher, before a rank starts).
+    #[must_use]
+    pub fn with_key(self, key: u64) -> Self {
+        self.segment.word64(KEY).store(key, Relaxed);
+        self
+    }
+
+    /// Notes that a guest is gone without having said goodbye (the post).
+    pub fn note_gone(&self, guest: u32) {
+        let known = self.segment.word32(GONE).load(Relaxed);
+        if known < GONE_MAX {
+            self.segment.word32(GONE + 4 + 4 * known as usize).store(guest, Relaxed);
+            self.segment.word32(GONE).store(known + 1, Release);
+        }
+    }
+
+    /// Whether a guest is gone without having said goodbye.
+    #[must_use]
+    pub fn is_gone(&self, guest: u32) -> bool {
+        let known = self.segment.word32(GONE).load(Acquire).min(GONE_MAX) as usize;
+        (0..known).any(|index| self.segment.word32(GONE + 4 + 4 * index).load(Relaxed) == guest)
+    }
+
+    /// Says that all ranks of the job have ended as they should (the launcher).
+    pub fn set_ended_well(&self) {
+        self.segment.word32(ENDED_WELL).store(1, Release);
+    }
+
+    /// Whether the launcher is gone although the job has not come to its end.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        !self.launcher_runs() && self.segment.word32(ENDED_WELL).load(Acquire) == 0
     }
 
     /// The process that made the segment: the launcher, or the agent of this host.
@@ -556,6 +596,17 @@ mod tests {
             (None, State::Aborted, 7)
         );
         assert_eq!((made.slot(2).state(), made.slot(2).pid()), (State::Unborn, 0));
+    }
+
+    #[test]
+    fn guests_that_are_gone_are_known_to_all() {
+        let made = Job::create(SHAPE, &Placement::one_host(1), 0).unwrap().with_key(7);
+        let opened = Job::open(&made.environment()).unwrap();
+        assert_eq!(opened.key(), 7);
+        assert!(!opened.is_gone(3));
+        (0..2 * GONE_MAX).for_each(|guest| made.note_gone(guest));
+        assert!(opened.is_gone(0) && opened.is_gone(GONE_MAX - 1) && !opened.is_gone(GONE_MAX));
+        assert_eq!(opened.slot(0).state(), State::Unborn);
     }
 
     #[test]

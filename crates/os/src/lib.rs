@@ -10,6 +10,7 @@ pub mod clock;
 pub mod error;
 pub mod file;
 pub mod gate;
+pub mod hall;
 pub mod hosts;
 pub mod intake;
 #[cfg(not(loom))]

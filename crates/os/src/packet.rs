@@ -14,8 +14,8 @@
 //! +0   class (1)        what follows, see `Class`
 //! +1   kind (1)         of a packet
 //! +2   zero (2)
-//! +4   sender (4)       a rank
-//! +8   receiver (4)     a rank
+//! +4   sender (4)       a rank, or a guest (see `hosts`)
+//! +8   receiver (4)     a rank, or a guest
 //! +12  bytes (4)        how many follow
 //! ```
 
@@ -23,7 +23,7 @@
 pub const CREDIT: u8 = 0xff;
 /// The most bytes that may be on the way from one rank to one other, with the 8 bytes that each packet counts besides its own.
 pub const WINDOW_BYTES: u64 = 4 << 20;
-/// The most ranks that labels have room for.
+/// The most ranks, and guests, that labels have room for.
 pub const RANKS_MAX: u32 = 1 << 24;
 /// The most bytes that follow a [`Head`].
 pub const PAYLOAD_BYTES_MAX: u32 = 320 << 10;
@@ -53,10 +53,15 @@ pub enum Class {
     File,
     /// Nothing: the sending post has nothing more to say and will close the link.
     Bye,
+    /// Nothing: the sender, a guest of the sending post, has ended in the middle of MPI.
+    Gone,
+    /// A part of a conversation between processes that meet at a port, which the posts of their hosts know.
+    Call,
 }
 
 impl Class {
-    const ALL: [(u8, Self); 3] = [(1, Self::Packet), (2, Self::File), (3, Self::Bye)];
+    const ALL: [(u8, Self); 5] =
+        [(1, Self::Packet), (2, Self::File), (3, Self::Bye), (4, Self::Gone), (5, Self::Call)];
 }
 
 /// What stands before each packet between posts.
@@ -106,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn heads_survive_the_link(class in 0_usize..3, kind: u8, sender: u32, receiver: u32, bytes in 0..=PAYLOAD_BYTES_MAX) {
+        fn heads_survive_the_link(class in 0_usize..5, kind: u8, sender: u32, receiver: u32, bytes in 0..=PAYLOAD_BYTES_MAX) {
             let head = Head { class: Class::ALL[class].1, kind, sender, receiver, bytes };
             prop_assert_eq!(Head::decode(head.encode()), Some(head));
         }

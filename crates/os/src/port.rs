@@ -5,17 +5,21 @@
 //! whose the other end is, and other users are refused. A [`Connection`] carries frames: the length in eight bytes, little-endian, and
 //! that many bytes. It reads no byte more than the frame has, since a socket of the user's goes on being his.
 //!
+//! A port of a job whose hosts have posts also has a *home* in its name: the job and the host. From another host of that job it is reached
+//! through the posts ([`hall`](crate::hall)).
+//!
 //! A [`Published`] name is an abstract socket as well, so that nobody else can publish the same one; a second one, whose
 //! name says where service and port are written ([`Segment`]), lets others find it in the kernel's list (`/proc/net/unix`).
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::hall::{Call, Wish};
 use crate::process;
 use crate::shared_memory::Segment;
 use crate::standing;
@@ -34,12 +38,27 @@ pub struct Port {
 }
 
 impl Port {
-    /// Opens a port with a name of its own.
+    /// Opens a port with a name of its own, and with the key and the host of a job by whose posts it can be reached, if there is one.
     ///
     /// # Errors
     /// When the system has no descriptor left.
-    pub fn open() -> Result<Self> {
-        let name = format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?);
+    pub fn open(home: Option<(u64, u32)>) -> Result<Self> {
+        let mut port = Self::called(format!("{PREFIX}{}-{:016x}", std::process::id(), process::random()?))?;
+        if let Some((key, host)) = home {
+            port.name.push_str(&format!("@{host}-{key:016x}"));
+        }
+        Ok(port)
+    }
+
+    /// Opens the port at which the post of job `key` meets its guests on this host.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left, or somebody else has a port of that name.
+    pub fn hall(key: u64) -> Result<Self> {
+        Self::called(hall_of(key))
+    }
+
+    fn called(name: String) -> Result<Self> {
         let failed = |error| Error::new("cannot open a port", error);
         let listener =
             address(&name).and_then(|address| UnixListener::bind_addr(&address)).map_err(failed)?;
@@ -80,6 +99,25 @@ impl Port {
     }
 }
 
+impl AsFd for Port {
+    /// Readable when somebody has come.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+/// Key and host of a job.
+fn home_of(text: &str) -> Option<(u64, u32)> {
+    let (host, key) = text.split_once('-')?;
+    Some((u64::from_str_radix(key, 16).ok()?, host.parse().ok()?))
+}
+
+/// The name of the port at which the post of job `key` meets its guests on this host.
+#[must_use]
+pub fn hall_of(key: u64) -> String {
+    format!("{PREFIX}hall-{}-{key:016x}", user())
+}
+
 fn address(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(name)
 }
@@ -102,23 +140,55 @@ fn user() -> u32 {
 pub struct Connection(OwnedFd);
 
 impl Connection {
-    /// Connects to the port called `name`.
+    /// Connects to the port called `name`, on this host or at its home.
     ///
     /// # Errors
     /// When there is no such port, or it is another user's.
     pub fn to(name: &str) -> Result<Self> {
-        let what = || format!("cannot connect to port {name}");
+        let refused = |reason: &str| {
+            let reason = io::Error::new(io::ErrorKind::ConnectionRefused, reason);
+            Error::new(format!("cannot connect to port {name}"), reason)
+        };
+        let (local, home) = match name.split_once('@') {
+            Some((local, home)) => (local, home_of(home)),
+            None => (name, None),
+        };
+        match (Self::on_this_host(local), home) {
+            (Err(error), Some((key, host))) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                let hall = Self::on_this_host(&hall_of(key)).map_err(|_| {
+                    refused("it is not of this host, and the job that has opened it does not run here")
+                })?;
+                let wish = Wish::Connect(local.to_owned());
+                let (connection, _) = hall
+                    .call(host, wish)
+                    .map_err(|_| refused("no such port is open on any host of the job"))?;
+                Ok(connection)
+            }
+            (Err(error), _) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                Err(refused("no such port is open on this host"))
+            }
+            (connection, _) => {
+                connection.map_err(|error| Error::new(format!("cannot connect to port {name}"), error))
+            }
+        }
+    }
+
+    fn on_this_host(name: &str) -> io::Result<Self> {
         let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "this is no port's name");
         let address = if name.starts_with(PREFIX) { address(name) } else { Err(unknown()) };
-        let stream = address.and_then(|address| UnixStream::connect_addr(&address));
-        let stream = stream.map_err(|error| match error.kind() {
-            io::ErrorKind::ConnectionRefused => {
-                Error::new(what(), io::Error::new(error.kind(), "no such port is open on this host"))
-            }
-            _ => Error::new(what(), error),
-        })?;
-        standing::peer(&stream)?;
+        let stream = UnixStream::connect_addr(&address?)?;
+        standing::peer(&stream).map_err(|error| error.reason)?;
         Ok(Self(stream.into()))
+    }
+
+    /// Has the post of another host do something, with whose hall this is a connection; also returns the answer.
+    fn call(mut self, host: u32, wish: Wish) -> Result<(Self, Vec<u8>)> {
+        self.send(&Call { host, wish }.encode())?;
+        loop {
+            if let Some(answer) = self.receive(LATER)? {
+                return Ok((self, answer));
+            }
+        }
     }
 
     /// A connection over the socket that is descriptor `descriptor` of this process, which stays open when this is dropped.
@@ -210,6 +280,13 @@ impl Connection {
     }
 }
 
+impl AsFd for Connection {
+    /// Readable when a frame begins to come, or the other end is gone.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 const GONE: &str = "the process at the other end of the connection has closed it";
 const LATER: Duration = Duration::from_millis(100);
 
@@ -270,6 +347,14 @@ pub fn look_up(service: &str) -> Option<String> {
     places.filter_map(|place| read_published(service, place)).next()
 }
 
+/// The port that is published under the name `service` on host `host` of job `key`, which runs on this host as well.
+#[must_use]
+pub fn look_up_at(key: u64, host: u32, service: &str) -> Option<String> {
+    let hall = Connection::on_this_host(&hall_of(key)).ok()?;
+    let (_, port) = hall.call(host, Wish::LookUp(service.to_owned())).ok()?;
+    String::from_utf8(port).ok()
+}
+
 /// The port that is written at `<process id>-<descriptor>`, if the service is that one.
 fn read_published(service: &str, place: &str) -> Option<String> {
     let (pid, descriptor) = place.split_once('-')?;
@@ -290,7 +375,7 @@ mod tests {
 
     #[test]
     fn frames_cross_whole_and_in_order() {
-        let port = Port::open().expect("a port");
+        let port = Port::open(None).expect("a port");
         assert!(port.accept(AT_ONCE).expect("nobody is no error").is_none());
         let mut one = Connection::to(port.name()).expect("it is open");
         let mut other = port.accept(SOON).expect("it works").expect("somebody is there");
@@ -304,8 +389,41 @@ mod tests {
     }
 
     #[test]
+    fn a_hall_is_found_by_the_key_of_its_job() {
+        let key = process::random().expect("a number");
+        assert!(Connection::to(&hall_of(key)).is_err());
+        let hall = Port::hall(key).expect("a port");
+        let _guest = Connection::to(&hall_of(key)).expect("it is open");
+        assert!(hall.accept(SOON).expect("it works").is_some());
+    }
+
+    #[test]
+    fn a_port_with_a_home_is_tried_there() {
+        let home = (process::random().expect("a number"), 3);
+        let port = Port::open(Some(home)).expect("a port");
+        assert_eq!(home_of(port.name().split_once('@').expect("a home").1), Some(home));
+        assert!(Connection::to(port.name()).is_ok());
+        let name = port.name().to_owned();
+        drop(port);
+        let error = Connection::to(&name).expect_err("it is closed").to_string();
+        assert!(error.contains("does not run here"), "{error}");
+        let hall = Port::hall(home.0).expect("a hall");
+        let post = std::thread::spawn(move || {
+            for answer in [Some(b""), None] {
+                let mut caller = hall.accept(SOON).expect("it works").expect("somebody calls");
+                let call = caller.receive(SOON).expect("it comes").and_then(|call| Call::decode(&call));
+                assert!(call.is_some_and(|call| call.host == 3));
+                answer.iter().for_each(|answer| caller.send(*answer).expect("it is sent"));
+            }
+        });
+        assert!(Connection::to(&name).is_ok());
+        assert_eq!(look_up_at(home.0, 3, "service"), None);
+        post.join().expect("the post has answered");
+    }
+
+    #[test]
     fn a_closed_port_refuses() {
-        let port = Port::open().expect("a port");
+        let port = Port::open(None).expect("a port");
         let name = port.name().to_owned();
         drop(port);
         assert!(Connection::to(&name).is_err());

@@ -30,6 +30,8 @@ pub const INPUT_WINDOW_BYTES: usize = 64 << 10;
 /// The job as an agent has to know it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignment {
+    /// What tells the job from every other: a random number.
+    pub key: u64,
     /// The agent's own host.
     pub host: u32,
     /// The names of all hosts, as the remote shell knows them.

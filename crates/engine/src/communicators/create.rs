@@ -71,7 +71,7 @@ pub(super) struct Way {
     pub members: Vec<(Process, u32)>,
 }
 
-fn words_of(bytes: &[u8]) -> Vec<u64> {
+pub(crate) fn words_of(bytes: &[u8]) -> Vec<u64> {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
     bytes.chunks_exact(8).map(word).collect()
 }

@@ -8,7 +8,7 @@
 //! `create` and `duplicate` make communicators, [`group`] is the arithmetic of groups, [`caching`] keeps attributes.
 
 pub mod caching;
-mod create;
+pub(crate) mod create;
 mod duplicate;
 mod from_group;
 pub mod group;
@@ -185,11 +185,10 @@ impl Communicator {
 
     /// This process in the local group, for schedules. The nodes are found once, and only in a job over several hosts.
     pub(crate) fn place(&self, facts: &Facts) -> Place<'_> {
-        let host = |process: Process| facts.host_of(process);
         let nodes = match facts.placement.hosts() {
             1 => None,
             _ => {
-                let find = || Nodes::new(self.group.processes().map(host), facts.spreading);
+                let find = || Nodes::new(facts.hosts_of(&self.group).into_iter(), facts.spreading);
                 self.nodes.get_or_init(find).as_ref()
             }
         };

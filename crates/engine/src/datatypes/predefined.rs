@@ -6,8 +6,8 @@
 //! the machine at hand: reals of 4, 8, 16 (x87) and 16 bytes (binary128), integers of 1 to 16 bytes.
 
 use super::constructors::Contents;
-use super::type_map::TypeMap;
 use super::kind::KINDS;
+use super::type_map::TypeMap;
 use super::{Datatype, Kind};
 use crate::error::{Error, Result};
 use postrider_abi::predefined::PairMember;
@@ -112,7 +112,10 @@ impl Datatype {
         let index_member = PairMember::of(index_row).filter(|member| !matches!(member, PairMember::Float(_)));
         let map = TypeMap::predefined(Kind::pair(PairMember::of(value_row)?, index_member?)?);
         let datatypes = vec![Arc::clone(value), Arc::clone(index)];
-        let new = Self::derived(map, Contents { combiner: MPI_COMBINER_VALUE_INDEX, datatypes, ..Contents::default() });
+        let new = Self::derived(
+            map,
+            Contents { combiner: MPI_COMBINER_VALUE_INDEX, datatypes, ..Contents::default() },
+        );
         new.commit();
         Some(new)
     }

@@ -2,9 +2,12 @@
 //!
 //! One process speaks for each group. The speakers have a way to swap words: a connection through a port, a socket of the
 //! user's, or a communicator that both are in. They tell each other who the groups are ([`Party`]), and if processes of different
-//! jobs meet, one of them makes a bridge. Each tells its own group, everybody opens what is needed, and says whether that
-//! went well; only when all of both groups have said so there is a communicator. So an error is an error everywhere, and
-//! nobody waits for somebody who could not come.
+//! jobs meet, one of them makes a bridge; if one of the jobs has several hosts, its posts are the bridge. Each tells its own group, everybody
+//! opens what is needed, and says whether that went well; only when all of both groups have said so there is a communicator. So an
+//! error is an error everywhere, and nobody waits for somebody who could not come.
+//!
+//! What a process says then is its number for the posts, where they are needed, so that all learn the others' numbers. Once
+//! everybody has said that he knows them, messages may come.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +21,7 @@ use postrider_os::process;
 
 use super::party::{Means, Party, Reader, Writer};
 use super::{Access, Identity};
+use crate::communicators::create::words_of;
 use crate::communicators::{Group, Process};
 use crate::error::{Error, Result};
 use crate::objects::Key;
@@ -28,7 +32,7 @@ use crate::transports::shared_memory::which_once;
 use crate::{Instance, State};
 
 /// How long a speaker listens before it makes progress again.
-const LISTEN: Duration = Duration::from_millis(2);
+pub(super) const LISTEN: Duration = Duration::from_millis(2);
 
 /// How the speakers of two groups swap words.
 pub(crate) type Swap<'a> = &'a mut dyn FnMut(&[u64]) -> Result<Vec<u64>>;
@@ -41,6 +45,8 @@ struct Agreement {
     bridge: String,
     side: Side,
     foreign: bool,
+    /// The job whose posts carry the messages.
+    carrier: Option<u64>,
     theirs: Party,
 }
 
@@ -48,9 +54,9 @@ impl Agreement {
     fn write(&self) -> Vec<u64> {
         let mut writer = Writer::default();
         let left = u64::from(self.side == Side::Left);
-        for number in [self.context, self.local_context, left, u64::from(self.foreign)] {
-            writer.number(number);
-        }
+        let carried = [u64::from(self.carrier.is_some()), self.carrier.unwrap_or_default()];
+        let numbers = [self.context, self.local_context, left, u64::from(self.foreign)];
+        numbers.into_iter().chain(carried).for_each(|number| writer.number(number));
         writer.text(&self.bridge);
         self.theirs.write(&mut writer);
         writer.0
@@ -61,10 +67,12 @@ impl Agreement {
         let broken = || Error::new(MPI_ERR_INTERN, "the words of an agreement are cut short");
         let mut number = || reader.number().ok_or_else(broken);
         let (context, local_context, left, foreign) = (number()?, number()?, number()?, number()?);
+        let (carried, carrier) = (number()?, number()?);
+        let carrier = (carried == 1).then_some(carrier);
         let bridge = reader.text().ok_or_else(broken)?;
         let side = if left == 1 { Side::Left } else { Side::Right };
         let theirs = Party::read(&mut reader)?;
-        Ok(Self { context, local_context, bridge, side, foreign: foreign == 1, theirs })
+        Ok(Self { context, local_context, bridge, side, foreign: foreign == 1, carrier, theirs })
     }
 }
 
@@ -175,17 +183,10 @@ impl Instance {
         }
         let agreement = Agreement::read(rest)?;
         if agreement.foreign {
-            let opened = self.open(communicator, &agreement);
             let swap = speaker.as_mut().map(|(_, swap)| &mut **swap as Swap<'_>);
-            let all_well = self.ask_everybody(communicator, root, opened.is_ok(), swap)?;
-            if !all_well {
-                self.with(|state| {
-                    state.part_from_strangers();
-                    Ok(())
-                })?;
-                let other = "another process could not open the connection between the two jobs";
-                return Err(opened.err().unwrap_or_else(|| Error::new(MPI_ERR_OTHER, other)));
-            }
+            self.meet_strangers(communicator, root, &agreement, swap).inspect_err(|_| {
+                self.lock().part_from_strangers();
+            })?;
         }
         // Until here the maker has kept the bridge, so that the others could open it.
         drop(made);
@@ -203,22 +204,46 @@ impl Instance {
         self.insert(agreement.context, agreement.local_context, group, Some(Arc::new(remote)))
     }
 
-    /// Whether all processes of both groups are content.
-    fn ask_everybody(
+    /// Opens the ways to the processes of the other group, once all of both groups can.
+    fn meet_strangers(
         &self,
         communicator: Key,
         root: u32,
-        content: bool,
+        agreement: &Agreement,
+        mut swap: Option<Swap<'_>>,
+    ) -> Result<()> {
+        let mut number_swapped = |own: Result<u32>| {
+            let swap = swap.as_mut().map(|swap| &mut **swap as Swap<'_>);
+            let numbers = self.swap_numbers(communicator, root, own.as_ref().ok().copied(), swap)?;
+            let other = "another process could not open the connection between the two jobs";
+            own.and_then(|_| numbers.ok_or_else(|| Error::new(MPI_ERR_OTHER, other)))
+        };
+        let Some(carrier) = agreement.carrier else {
+            return number_swapped(self.open(communicator, agreement).map(|()| 0)).map(drop);
+        };
+        let numbers = number_swapped(self.number_at(carrier))?;
+        let known = self.with(|state| state.know_carried(carrier, &agreement.theirs, &numbers));
+        number_swapped(known.map(|()| 0)).map(drop)
+    }
+
+    /// The numbers of the processes of the other group; none unless all processes of both have one.
+    fn swap_numbers(
+        &self,
+        communicator: Key,
+        root: u32,
+        own: Option<u32>,
         swap: Option<Swap<'_>>,
-    ) -> Result<bool> {
-        let answers = self.gather_locally(communicator, &[u8::from(content)])?;
-        let mut all = [u8::from(answers.iter().all(|&answer| answer == 1))];
+    ) -> Result<Option<Vec<u32>>> {
+        // Without a number: all bits.
+        let own = own.map_or(u64::MAX, u64::from);
+        let ours = words_of(&self.gather_locally(communicator, &own.to_le_bytes())?);
+        let mut theirs = Vec::new();
         if let Some(swap) = swap {
-            let theirs = swap(&[u64::from(all[0])]);
-            all[0] &= u8::from(theirs.is_ok_and(|words| words == [1]));
+            theirs = swap(&ours).unwrap_or_default();
         }
-        self.tell_locally(communicator, root, &mut all)?;
-        Ok(all == [1])
+        self.tell_words(communicator, root, &mut theirs)?;
+        let all_well = !theirs.is_empty() && ours.iter().chain(&theirs).all(|&number| number != u64::MAX);
+        Ok(all_well.then(|| theirs.iter().map(|&number| number as u32).collect()))
     }
 
     /// The speakers agree: on a context, and on a bridge if there has to be one.
@@ -233,24 +258,27 @@ impl Instance {
         if foreign {
             ours.check_reach(&theirs)?;
         }
-        if foreign && ours.means == Means::Memory {
+        let carrier = ours.carrier_with(&theirs);
+        if foreign && carrier.is_none() && ours.means == Means::Memory {
             (bridge, made) = bridge_between(&ours, &theirs, side, swap)?;
         }
         let context = ours.context.min(theirs.context);
-        Ok((Agreement { context, local_context, bridge, side, foreign, theirs }, made))
+        Ok((Agreement { context, local_context, bridge, side, foreign, carrier, theirs }, made))
     }
 
     /// What the group of a communicator says of itself, and a context for its own use.
     fn party(&self, communicator: Key, root: u32) -> Result<(Party, u64)> {
         let (means, directory) = self.means();
+        let posts = self.posts();
         let place = match means {
             Means::Nothing => String::new(),
+            _ if posts > 0 => String::new(),
             _ => self.waiter.job().map_err(refused)?.map_or_else(String::new, |job| job.environment()),
         };
         self.with(|state| {
             let group = Arc::clone(&state.communicators.get(communicator)?.group);
             let members: Vec<Identity> = group.processes().map(|process| state.identity(process)).collect();
-            let mut jobs = vec![Access { key: state.strangers.own_job, place, directory }];
+            let mut jobs = vec![Access { key: state.strangers.own_job, posts, place, directory }];
             for member in &members {
                 if !jobs.iter().any(|job| job.key == member.job) {
                     jobs.push(state.access(member.job)?.clone());
@@ -264,17 +292,28 @@ impl Instance {
     }
 
     /// How processes of other jobs reach this one.
-    fn means(&self) -> (Means, Option<PathBuf>) {
-        let state = self.lock();
-        let transport = match &state.transport {
-            Transport::Bridged(bridged) => &bridged.inner,
-            other => other,
-        };
-        match transport {
-            Transport::Alone | Transport::SharedMemory(_) => (Means::Memory, None),
-            Transport::File(files) if self.facts.placement.hosts() == 1 => (Means::Files, files.directory()),
-            _ => (Means::Nothing, None),
+    pub(super) fn means(&self) -> (Means, Option<PathBuf>) {
+        match self.lock().transport.to_own_job() {
+            Transport::Alone | Transport::SharedMemory(_) | Transport::Hosts(_) => (Means::Memory, None),
+            Transport::File(files) => (Means::Files, files.directory()),
+            Transport::Simulated(_) | Transport::Bridged(_) => (Means::Nothing, None),
         }
+    }
+
+    /// How many hosts have a post of this job.
+    fn posts(&self) -> u32 {
+        let hosts = self.facts.placement.hosts();
+        match self.lock().transport.to_own_job() {
+            Transport::File(files) if files.is_central() => hosts,
+            _ if hosts > 1 => hosts,
+            _ => 0,
+        }
+    }
+
+    /// The key of this job and the number of this host, if posts of the job lead here from its other hosts.
+    pub fn home(&self) -> Option<(u64, u32)> {
+        let host = self.facts.placement.host_of(self.facts.rank);
+        (self.posts() > 0).then(|| (self.lock().strangers.own_job, host))
     }
 
     /// Whether this process exchanges messages as files, as a job must that it is to be connected with.
@@ -286,8 +325,7 @@ impl Instance {
             Means::Memory => Ok(false),
             Means::Files => Ok(true),
             Means::Nothing => {
-                let detail = "jobs over several hosts cannot be connected with others; run them on one host";
-                Err(Error::new(MPI_ERR_OTHER, detail))
+                Err(Error::new(MPI_ERR_OTHER, "a simulated process cannot be connected with other jobs"))
             }
         }
     }
@@ -303,13 +341,13 @@ impl Instance {
         self.with(|state| {
             let own = state.communicators.get(communicator)?.rank;
             for access in &agreement.theirs.jobs {
-                state.get_to_know(access)?;
+                state.get_to_know(access, true)?;
             }
             for (other, identity) in (0..).zip(&agreement.theirs.members) {
                 if identity.job == state.strangers.own_job {
                     continue;
                 }
-                let Some((access, job)) = state.strangers.jobs.get(&identity.job).cloned() else {
+                let Some((access, Some(job))) = state.strangers.jobs.get(&identity.job).cloned() else {
                     return Err(Error::new(
                         MPI_ERR_INTERN,
                         "a process of the other group has an unknown job",
@@ -321,15 +359,17 @@ impl Instance {
                         "a process of the other group has no rank of its job",
                     ));
                 }
-                let number = state.strangers.meet(*identity);
-                if state.outgoing.len() <= number as usize {
-                    state.outgoing.resize_with(number as usize + 1, Default::default);
+                let number = state.meet(*identity);
+                if state.carried(number).is_some() {
+                    return Err(already_connected());
                 }
                 match (&bridge, access.directory) {
                     (Some(bridge), _) => {
                         let (bridge, side) = (Arc::clone(bridge), agreement.side);
                         let far = Far { job, rank: identity.rank, bridge, side, own, other };
-                        state.bridged(single_copy).join(number, far);
+                        let bridged = state.bridged();
+                        bridged.single_copy = single_copy;
+                        bridged.join(number, far);
                     }
                     (None, Some(directory)) => state.join_files(number, *identity, directory)?,
                     (None, None) => {
@@ -364,20 +404,59 @@ fn bridge_between(
 }
 
 impl State {
-    /// Opens the segment of another job.
-    fn get_to_know(&mut self, access: &Access) -> Result<()> {
-        if access.key != self.strangers.own_job && !self.strangers.jobs.contains_key(&access.key) {
-            let job = Arc::new(Job::open(&access.place).map_err(refused)?);
-            self.strangers.jobs.insert(access.key, (access.clone(), job));
+    /// Takes note of another job, and opens its segment if that is needed.
+    fn get_to_know(&mut self, access: &Access, segment: bool) -> Result<()> {
+        if access.key == self.strangers.own_job {
+            return Ok(());
+        }
+        let (_, known) = self.strangers.jobs.entry(access.key).or_insert_with(|| (access.clone(), None));
+        if segment && known.is_none() {
+            *known = Some(Arc::new(Job::open(&access.place).map_err(refused)?));
+        }
+        Ok(())
+    }
+
+    /// The number of a process of another job that is met.
+    fn meet(&mut self, identity: Identity) -> u32 {
+        let number = self.strangers.meet(identity);
+        if self.outgoing.len() <= number as usize {
+            self.outgoing.resize_with(number as usize + 1, Default::default);
+        }
+        number
+    }
+
+    /// From now on the posts of `carrier` lead to the processes of the other group, whose numbers there are these.
+    fn know_carried(&mut self, carrier: u64, theirs: &Party, numbers: &[u32]) -> Result<()> {
+        for access in &theirs.jobs {
+            self.get_to_know(access, false)?;
+        }
+        if numbers.len() != theirs.members.len() {
+            return Err(Error::new(MPI_ERR_INTERN, "not all processes of the other group have a number"));
+        }
+        for (identity, &there) in theirs.members.iter().zip(numbers) {
+            if identity.job == self.strangers.own_job {
+                continue;
+            }
+            let number = self.meet(*identity);
+            if self.carried(number).is_some_and(|(other, _)| other != carrier) {
+                return Err(already_connected());
+            }
+            let at_home = carrier == self.strangers.own_job;
+            if let Transport::File(files) = &mut self.transport {
+                files.carry(number, (!at_home).then_some(carrier), there)?;
+            } else {
+                self.bridged().carry(number, (!at_home).then_some(carrier), there);
+            }
+            self.strangers.known[(number - self.strangers.ranks) as usize].carried = Some((carrier, there));
         }
         Ok(())
     }
 
     /// The transport with bridges, which the one to this job's processes becomes when the first is needed.
-    fn bridged(&mut self, single_copy: bool) -> &mut Bridged {
+    pub(super) fn bridged(&mut self) -> &mut Bridged {
         if !matches!(self.transport, Transport::Bridged(_)) {
             let inner = std::mem::replace(&mut self.transport, Transport::Alone);
-            let bridged = Bridged::new(inner, self.strangers.ranks, single_copy);
+            let bridged = Bridged::new(inner, self.strangers.ranks);
             self.transport = Transport::Bridged(Box::new(bridged));
         }
         match &mut self.transport {
@@ -394,6 +473,11 @@ impl State {
     }
 }
 
-fn refused(error: postrider_os::error::Error) -> Error {
+fn already_connected() -> Error {
+    let detail = "the processes are connected already, through another job; disconnect them first";
+    Error::new(MPI_ERR_OTHER, detail)
+}
+
+pub(super) fn refused(error: postrider_os::error::Error) -> Error {
     Error::new(MPI_ERR_OTHER, error.to_string())
 }

@@ -5,10 +5,12 @@
 //! [`Identity`], which is the same everywhere. A number is never given to somebody else, so a group stays what it is when the
 //! connection to its processes has ended, and processes that meet again are the same ones.
 //!
-//! [`connect`] joins two groups, [`party`] is what they tell each other.
+//! [`connect`] joins two groups, [`party`] is what they tell each other. Where jobs have several hosts, the posts of one of them
+//! carry the messages, and processes of other jobs [visit](visit::Visit) it.
 
 pub mod connect;
 mod party;
+pub(crate) mod visit;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,15 +22,18 @@ use postrider_os::job::{self, Job};
 use crate::State;
 use crate::communicators::{Communicator, Process};
 use crate::error::{Error, Result};
-use crate::transports::Transport;
 pub use crate::transports::wire::Identity;
+use crate::transports::{Transport, Waiter};
+use visit::Visit;
 
 /// What has to be known of a job to reach its processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     /// Its key.
     pub key: u64,
-    /// Where its segment is: the value of `POSTRIDER_JOB`.
+    /// How many hosts have a post of it; 0 for a job on one host, which has none.
+    pub posts: u32,
+    /// Where its segment is, if it is on one host: the value of `POSTRIDER_JOB`.
     pub place: String,
     /// Its directory, if messages are files.
     pub directory: Option<PathBuf>,
@@ -44,19 +49,30 @@ pub(crate) struct Strangers {
     /// The others, by their numbers above the ranks.
     known: Vec<Stranger>,
     numbers: BTreeMap<Identity, u32>,
-    /// Their jobs, as long as somebody of them is connected.
-    jobs: BTreeMap<u64, (Access, Arc<Job>)>,
+    /// Their jobs, as long as somebody of them is connected, and their segments where these are used.
+    jobs: BTreeMap<u64, (Access, Option<Arc<Job>>)>,
+    /// The jobs whose posts serve this process, by their keys.
+    visits: BTreeMap<u64, Visit>,
 }
 
 #[derive(Debug)]
 struct Stranger {
     identity: Identity,
     connected: bool,
+    /// The job whose posts lead to it, and its number there, if it is reached in this way.
+    carried: Option<(u64, u32)>,
 }
 
 impl Strangers {
     pub fn new(own_job: u64, ranks: u32) -> Self {
-        Self { own_job, ranks, known: Vec::new(), numbers: BTreeMap::new(), jobs: BTreeMap::new() }
+        Self {
+            own_job,
+            ranks,
+            known: Vec::new(),
+            numbers: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            visits: BTreeMap::new(),
+        }
     }
 
     /// The number of a process that is met, perhaps for the first time.
@@ -64,7 +80,7 @@ impl Strangers {
         let next = self.ranks + self.known.len() as u32;
         let number = *self.numbers.entry(identity).or_insert(next);
         if number == next {
-            self.known.push(Stranger { identity, connected: false });
+            self.known.push(Stranger { identity, connected: false, carried: None });
         }
         self.known[(number - self.ranks) as usize].connected = true;
         number
@@ -116,9 +132,13 @@ impl State {
     ///
     /// # Errors
     /// When a job has ended in the middle of MPI.
-    pub(crate) fn check_strangers(&self) -> Result<()> {
-        for (_, identity) in self.strangers.connected() {
-            let Some((_, job)) = self.strangers.jobs.get(&identity.job) else { continue };
+    pub(crate) fn check_strangers(&self, waiter: &Waiter) -> Result<()> {
+        for (number, identity) in self.strangers.connected() {
+            if let Some((carrier, there)) = self.carried(number) {
+                self.check_carried(identity, carrier, there, waiter)?;
+                continue;
+            }
+            let Some((_, Some(job))) = self.strangers.jobs.get(&identity.job) else { continue };
             let slot = job.slot(identity.rank);
             if !job.launcher_runs() && slot.state() != job::State::Finalized {
                 let place = slot.call().map_or_else(String::new, |call| format!(" in {call}"));
@@ -130,6 +150,27 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// The job that carries messages to a process of another job, if one does, and the number of the process there.
+    fn carried(&self, number: u32) -> Option<(u64, u32)> {
+        self.strangers.known[number.checked_sub(self.strangers.ranks)? as usize].carried
+    }
+
+    /// Makes sure that a process is there whose messages job `carrier` carries.
+    fn check_carried(&self, identity: Identity, carrier: u64, there: u32, waiter: &Waiter) -> Result<()> {
+        let visit = self.strangers.visits.get(&carrier);
+        let own = if visit.is_none() { waiter.job().ok().flatten() } else { None };
+        let Some(job) = visit.map(|visit| &visit.job).or(own.as_ref()) else { return Ok(()) };
+        let detail = if job.is_gone(there) {
+            let rank = identity.rank;
+            format!("a connected job has failed: its rank {rank} is gone without having called MPI_Finalize")
+        } else if visit.is_some() && job.has_failed() {
+            "a connected job has failed: its agent on this host is gone".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(MPI_ERR_OTHER, detail))
     }
 
     /// Gives up the connections to processes that no communicator has any more, if nothing is under way.
@@ -146,7 +187,8 @@ impl State {
         let connected = self.strangers.connected().map(|(number, _)| number);
         let parted: Vec<u32> = connected.filter(|&number| unused(number)).collect();
         for number in parted {
-            self.strangers.known[(number - self.strangers.ranks) as usize].connected = false;
+            let stranger = &mut self.strangers.known[(number - self.strangers.ranks) as usize];
+            (stranger.connected, stranger.carried) = (false, None);
             match &mut self.transport {
                 Transport::Bridged(bridged) => bridged.part(number),
                 Transport::File(files) => files.part(number),
@@ -159,6 +201,14 @@ impl State {
         let mut left: Vec<u64> = self.strangers.connected().map(|(_, identity)| identity.job).collect();
         left.sort_unstable();
         self.strangers.jobs.retain(|key, _| left.binary_search(key).is_ok());
+        let (known, transport) = (&self.strangers.known, &mut self.transport);
+        let in_use = |carrier: u64| known.iter().filter_map(|one| one.carried).any(|(key, _)| key == carrier);
+        self.strangers.visits.retain(|&carrier, _| {
+            if !in_use(carrier) {
+                transport.leave(carrier);
+            }
+            in_use(carrier)
+        });
     }
 
     /// How to reach the processes of a job.

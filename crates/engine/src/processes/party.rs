@@ -8,16 +8,16 @@ use super::{Access, Identity};
 use crate::error::{Error, Result};
 
 /// What stands first, so that another version is recognised.
-const VERSION: u64 = u64::from_le_bytes(*b"meeting\x01");
+const VERSION: u64 = u64::from_le_bytes(*b"meeting\x02");
 
 /// How the processes of a job reach those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Means {
     /// Through memory.
     Memory = 0,
-    /// Through files in a directory of this host.
+    /// Through files.
     Files = 1,
-    /// Not at all: the job has several hosts.
+    /// Not at all: the job is a simulation.
     Nothing = 2,
 }
 
@@ -106,6 +106,7 @@ impl Party {
         writer.number(self.jobs.len() as u64);
         for job in &self.jobs {
             writer.number(job.key);
+            writer.number(job.posts.into());
             writer.text(&job.place);
             let directory = job.directory.as_deref().map(|path| path.to_string_lossy().into_owned());
             writer.text(&directory.unwrap_or_default());
@@ -132,8 +133,9 @@ impl Party {
         };
         let (namespace, host) = (reader.text()?, reader.text()?);
         let jobs = reader.list(|reader| {
-            let (key, place, directory) = (reader.number()?, reader.text()?, reader.text()?);
-            Some(Access { key, place, directory: (!directory.is_empty()).then(|| directory.into()) })
+            let (key, posts) = (reader.number()?, u32::try_from(reader.number()?).ok()?);
+            let (place, directory) = (reader.text()?, reader.text()?);
+            Some(Access { key, posts, place, directory: (!directory.is_empty()).then(|| directory.into()) })
         })?;
         let members = reader.list(Self::member)?;
         Some(Self { speaker, context, means, namespace, host, jobs, members })
@@ -148,18 +150,23 @@ impl Party {
         self.members.iter().any(|one| other.members.iter().any(|two| one.job != two.job))
     }
 
+    /// The job whose posts carry the messages between the two groups, if one has posts: that on most hosts. Both groups find the same.
+    pub fn carrier_with(&self, other: &Self) -> Option<u64> {
+        let jobs = self.jobs.iter().chain(&other.jobs).filter(|job| job.posts > 0);
+        jobs.max_by_key(|job| (job.posts, job.key)).map(|job| job.key)
+    }
+
     /// # Errors
-    /// Why the processes of the two groups cannot reach each other.
+    /// Why the processes of the two groups cannot reach each other, as far as their speakers know.
     pub fn check_reach(&self, other: &Self) -> Result<()> {
         let refused = |detail: String| Err(Error::new(MPI_ERR_OTHER, detail));
         if self.means == Means::Nothing || other.means == Means::Nothing {
-            return refused(
-                "jobs over several hosts cannot be connected with others; run them on one host".to_owned(),
-            );
+            return refused("a simulated process cannot be connected with other jobs".to_owned());
         }
-        if self.namespace != other.namespace {
+        if self.namespace != other.namespace && self.carrier_with(other).is_none() {
             let detail = format!(
-                "the processes are on different hosts or in different containers ({} and {}); jobs can be connected on one host only",
+                "the processes are on different hosts or in different containers ({} and {}), and no job runs on both; \
+                 start one of the jobs over both hosts (--hosts)",
                 self.host, other.host
             );
             return refused(detail);
@@ -180,6 +187,7 @@ mod tests {
     fn example() -> Party {
         let access = |key: u64, directory: Option<&str>| Access {
             key,
+            posts: 0,
             place: format!("{key}:7"),
             directory: directory.map(Into::into),
         };
@@ -212,6 +220,19 @@ mod tests {
         assert!(one.check_reach(&other).unwrap_err().detail.contains("--transport"));
         other.namespace = "there".to_owned();
         assert!(one.check_reach(&other).unwrap_err().detail.contains("different hosts"));
+        (other.means, other.jobs[1].posts) = (Means::Files, 2);
+        assert_eq!(one.check_reach(&other), Ok(()));
+    }
+
+    #[test]
+    fn both_sides_find_the_same_carrier() {
+        let (mut one, mut other) = (example(), example());
+        assert_eq!(one.carrier_with(&other), None);
+        one.jobs[0].posts = 2;
+        (other.jobs[0].key, other.jobs[0].posts) = (9, 2);
+        assert_eq!((one.carrier_with(&other), other.carrier_with(&one)), (Some(9), Some(9)));
+        one.jobs[1].posts = 3;
+        assert_eq!((one.carrier_with(&other), other.carrier_with(&one)), (Some(6), Some(6)));
     }
 
     proptest! {

@@ -169,8 +169,7 @@ impl Instance {
                     "an inter-communicator cannot have a topology; merge it first (MPI_Intercomm_merge)";
                 return Err(Error::new(MPI_ERR_COMM, detail));
             }
-            let host = |process| self.facts.host_of(process);
-            Ok(Base { rank: found.rank, hosts: found.group.processes().map(host).collect() })
+            Ok(Base { rank: found.rank, hosts: self.facts.hosts_of(&found.group) })
         })
     }
 

@@ -1,4 +1,5 @@
-//! A transport with bridges: rings in shared memory to processes of other jobs, beside whatever leads to those of this one.
+//! A transport with bridges: rings in shared memory to processes of other jobs, beside whatever leads to those of this one; or posts
+//! that lead to them, where jobs have several hosts.
 //!
 //! Processes of other jobs have numbers above all ranks of this job ([`crate::processes`]), so a look at the number says which
 //! way a packet goes. Two processes may meet over several bridges in the course of time. A receiver listens at a bridge from
@@ -6,8 +7,12 @@
 //! receiver empties older bridges first, and looks at them once more when it has seen a packet in a newer one: what was sent
 //! before is visible by then. So packets of a pair stay in order, and none waits for somebody who has yet to come.
 //!
+//! What a post leads to goes through this process's own post, or through that of another job whose guest it is ([`Posted`]), and stays there.
+//! Processes that had a bridge before look at that first, as at older bridges.
+//!
 //! A process has this transport from its first bridge on; before that nothing here costs anything.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
@@ -17,6 +22,7 @@ use postrider_os::memory::UserMemory;
 use postrider_os::process;
 use postrider_os::ring::{Consumer, Packet, Producer};
 
+use super::post::Post;
 use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming};
 use super::wire::{HEADER_BYTES_MAX, Header};
 use super::{Incoming, Limits, SingleCopy, Transport};
@@ -27,23 +33,59 @@ use crate::error::{Error, Result};
 pub struct Bridged {
     /// The way to the processes of this job.
     pub inner: Transport,
+    /// Whether long messages are copied at once, where that can be.
+    pub single_copy: bool,
     ranks: u32,
     links: Vec<Link>,
+    /// This process's numbers of the guests of its own job.
+    guests: BTreeMap<u32, u32>,
+    /// The posts of other jobs, by their keys.
+    posts: BTreeMap<u64, Posted>,
     next: usize,
     current: Option<Current>,
-    single_copy: bool,
+}
+
+/// A post of another job.
+#[derive(Debug)]
+pub struct Posted {
+    carrier: u64,
+    post: Post,
+    /// This process's numbers of those that it leads to.
+    known: BTreeMap<u32, u32>,
+    /// Keeps the rings mapped.
+    _bridge: Bridge,
+}
+
+impl Posted {
+    /// The post of `carrier`, whose segment here is `job`, for its guest `number`.
+    ///
+    /// # Errors
+    /// When the post is gone.
+    pub fn new(
+        carrier: u64,
+        job: Arc<Job>,
+        number: u32,
+        ends: (Producer, Consumer),
+        bridge: Bridge,
+    ) -> postrider_os::error::Result<Self> {
+        let post = Post::with_ends(job, number, ends)?;
+        Ok(Self { carrier, post, known: BTreeMap::new(), _bridge: bridge })
+    }
 }
 
 /// A packet that was received and not yet released.
 #[derive(Debug)]
 enum Current {
     Inner,
+    Post(u64),
     Link { link: usize, way: usize, packet: Packet },
 }
 
 /// What leads to one process; nothing once it is not needed any more.
 #[derive(Debug, Default)]
 struct Link {
+    /// What its number is for the post that leads to it: this job's own, or that of another one.
+    carried: Option<(Option<u64>, u32)>,
     peer: Option<(Arc<Job>, u32)>,
     /// The oldest first.
     ways: Vec<Way>,
@@ -86,22 +128,46 @@ pub struct Far {
 impl Bridged {
     /// Beside `inner`, which leads to the `ranks` processes of this job.
     #[must_use]
-    pub fn new(inner: Transport, ranks: u32, single_copy: bool) -> Self {
-        Self { inner, ranks, links: Vec::new(), next: 0, current: None, single_copy }
+    pub fn new(inner: Transport, ranks: u32) -> Self {
+        let (guests, posts) = (BTreeMap::new(), BTreeMap::new());
+        Self { inner, single_copy: false, ranks, links: Vec::new(), guests, posts, next: 0, current: None }
     }
 
     fn link(&self, peer: u32) -> Option<&Link> {
         self.links.get(peer.checked_sub(self.ranks)? as usize)
     }
 
-    /// Process `peer` can be reached over one more bridge.
-    pub fn join(&mut self, peer: u32, far: Far) {
+    fn link_to(&mut self, peer: u32) -> &mut Link {
         let index = (peer - self.ranks) as usize;
         if self.links.len() <= index {
             self.links.resize_with(index + 1, Link::default);
         }
+        &mut self.links[index]
+    }
+
+    /// This process is a guest of the post of another job.
+    pub fn visit(&mut self, posted: Posted) {
+        self.posts.insert(posted.carrier, posted);
+    }
+
+    /// The post of another job is not needed any more.
+    pub fn leave(&mut self, carrier: u64) {
+        self.posts.remove(&carrier);
+    }
+
+    /// Process `peer` is reached through the own post, or that of another job: there it is number `there`.
+    pub fn carry(&mut self, peer: u32, carrier: Option<u64>, there: u32) {
+        match carrier {
+            None => self.guests.insert(there, peer),
+            Some(carrier) => self.posts.get_mut(&carrier).and_then(|posted| posted.known.insert(there, peer)),
+        };
+        self.link_to(peer).carried = Some((carrier, there));
+    }
+
+    /// Process `peer` can be reached over one more bridge.
+    pub fn join(&mut self, peer: u32, far: Far) {
         let (producer, consumer) = far.bridge.ends(far.side, far.own, far.other);
-        let link = &mut self.links[index];
+        let link = self.link_to(peer);
         link.peer = Some((far.job, far.rank));
         link.ways.push(Way { producer, consumer, _bridge: far.bridge });
     }
@@ -118,12 +184,26 @@ impl Bridged {
     pub fn part(&mut self, peer: u32) {
         if let Some(link) = peer.checked_sub(self.ranks).and_then(|index| self.links.get_mut(index as usize))
         {
-            *link = Link::default();
+            let parted = std::mem::take(link);
+            match parted.carried {
+                Some((None, there)) => drop(self.guests.remove(&there)),
+                Some((Some(carrier), there)) => {
+                    self.posts.get_mut(&carrier).and_then(|posted| posted.known.remove(&there));
+                }
+                None => {}
+            }
         }
     }
 
     pub(super) fn limits(&self, peer: u32) -> Limits {
         let Some(link) = self.link(peer) else { return self.inner.limits(peer) };
+        match link.carried {
+            Some((None, there)) => return self.inner.limits(there),
+            Some((Some(carrier), _)) if let Some(posted) = self.posts.get(&carrier) => {
+                return posted.post.limits();
+            }
+            _ => {}
+        }
         let room = link.way_out().map_or(0, |way| way.producer.body_bytes_max() - HEADER_BYTES_MAX);
         Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
@@ -143,7 +223,14 @@ impl Bridged {
             return self.inner.send(peer, header, body, bytes);
         }
         let link = self.links.get_mut((peer - self.ranks) as usize);
-        let Some(Link { peer: Some((job, rank)), ways, settled: settled @ 1.. }) = link else {
+        match link.as_ref().and_then(|link| link.carried) {
+            Some((None, there)) => return self.inner.send(there, header, body, bytes),
+            Some((Some(carrier), there)) if let Some(posted) = self.posts.get_mut(&carrier) => {
+                return Ok(posted.post.send(there, header, body, bytes));
+            }
+            _ => {}
+        }
+        let Some(Link { peer: Some((job, rank)), ways, settled: settled @ 1.., .. }) = link else {
             return Err(Error::new(MPI_ERR_OTHER, "the connection to that process has been given up"));
         };
         let Some(way) = ways.get_mut(*settled - 1) else { return Ok(false) };
@@ -160,11 +247,12 @@ impl Bridged {
 
     /// Looks at the other jobs and at this one in turn.
     pub(super) fn receive(&mut self) -> Result<Option<Incoming>> {
-        let turns = self.links.len() + 1;
+        let turns = self.links.len() + 2;
         for step in 0..turns {
             let turn = (self.next + step) % turns;
-            let found = match turn.checked_sub(1) {
-                None => self.inner.receive()?.inspect(|_| self.current = Some(Current::Inner)),
+            let found = match turn.checked_sub(2) {
+                None if turn == 0 => self.receive_here()?,
+                None => self.receive_elsewhere(),
                 Some(link) => self.look(link),
             };
             if found.is_some() {
@@ -173,6 +261,50 @@ impl Bridged {
             }
         }
         Ok(None)
+    }
+
+    /// The next packet from this job, or from a guest of it.
+    fn receive_here(&mut self) -> Result<Option<Incoming>> {
+        while let Some(incoming) = self.inner.receive()? {
+            if incoming.peer < self.ranks {
+                self.current = Some(Current::Inner);
+                return Ok(Some(incoming));
+            }
+            match self.guests.get(&incoming.peer) {
+                Some(&peer) => return Ok(Some(self.in_order(peer, Current::Inner, incoming))),
+                // It was parted from.
+                None => self.inner.release(),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next packet that the post of another job has.
+    fn receive_elsewhere(&mut self) -> Option<Incoming> {
+        let mut found = None;
+        for (&carrier, posted) in &mut self.posts {
+            while let Some(incoming) = posted.post.receive() {
+                if let Some(&peer) = posted.known.get(&incoming.peer) {
+                    found = Some((peer, carrier, incoming));
+                    break;
+                }
+                posted.post.release();
+            }
+            if found.is_some() {
+                break;
+            }
+        }
+        let (peer, carrier, incoming) = found?;
+        Some(self.in_order(peer, Current::Post(carrier), incoming))
+    }
+
+    /// The packet that a post has for this process from `peer`, or an older one that has come over a bridge.
+    fn in_order(&mut self, peer: u32, current: Current, incoming: Incoming) -> Incoming {
+        // What is not released is seen again.
+        self.look((peer - self.ranks) as usize).unwrap_or_else(|| {
+            self.current = Some(current);
+            Incoming { peer, ..incoming }
+        })
     }
 
     /// The next packet of a link.
@@ -188,6 +320,9 @@ impl Bridged {
     pub(super) fn release(&mut self) {
         match self.current.take() {
             Some(Current::Inner) => self.inner.release(),
+            Some(Current::Post(carrier)) => {
+                self.posts.get_mut(&carrier).iter_mut().for_each(|posted| posted.post.release());
+            }
             Some(Current::Link { link, way, packet }) => {
                 // A packet that was the last of its process may have ended what led to that.
                 let Some(Link { peer: Some((job, rank)), ways, .. }) = self.links.get_mut(link) else {
@@ -207,12 +342,15 @@ impl Bridged {
     }
 
     pub(super) fn is_near(&self, peer: u32) -> bool {
-        peer >= self.ranks || self.inner.is_near(peer)
+        self.link(peer).map_or_else(|| self.inner.is_near(peer), |link| link.carried.is_none())
     }
 
     pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
         let Some(link) = self.link(peer) else { return self.inner.fetch(peer, address, into, bytes) };
-        let Some((job, rank)) = link.peer.as_ref().filter(|_| self.single_copy) else { return false };
+        let Some((job, rank)) = link.peer.as_ref().filter(|_| self.single_copy && link.carried.is_none())
+        else {
+            return false;
+        };
         self.single_copy = process::read_from(job.slot(*rank).pid(), address, into, bytes).is_ok();
         self.single_copy
     }

@@ -5,7 +5,9 @@
 //! which all hosts see, every message is a file in that of the receiver's host, followed by a lock file that says it is
 //! whole; the post there looks for lock files, and announces each message by an empty file of its name in the local inbox.
 //!
-//! What goes to a process of another job is put into that one's inbox, with the key of this job before its name.
+//! What goes to a process of another job is put into that one's inbox, with the key of this job before its name. Where jobs have several
+//! hosts, the posts of one of them carry such files: its own processes write to guests as to ranks of other hosts, and a guest puts
+//! files into the inbox of the post whose guest it is, or into the central directory.
 //!
 //! A file's name is `<sender>.<number>`, both decimal; numbers count the packets of that pair from 0, so that the receiver
 //! restores the order whatever order the names are found in. Its bytes are a magic word, the packet's kind and body
@@ -16,13 +18,16 @@
 //! Nothing that stands in a name or a file is trusted: what is not a whole packet of a rank of this job is an error that
 //! names the file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::ffi::CString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile};
+use postrider_os::hall::{Welcome, key_of_files};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
@@ -45,8 +50,10 @@ pub struct FileTransport {
     rank: u32,
     /// The key of this process's job, by which those of other jobs know its files.
     key: u64,
-    /// Numbers of processes of other jobs.
+    /// Numbers of processes of other jobs, by what their files are called.
     strangers: BTreeMap<Identity, u32>,
+    /// The posts of other jobs whose guest this process is, by the keys of these.
+    visits: BTreeMap<u64, Visited>,
     placement: Placement,
     peers: Vec<Peer>,
     /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
@@ -70,8 +77,28 @@ struct Peer {
     outbox: Option<Outbox>,
     sent: u64,
     received: u64,
-    /// Who it is, if it is of another job, and the directory of that.
-    stranger: Option<(Identity, PathBuf)>,
+    /// If it is of another job: how its files here are called, and where files for it go.
+    stranger: Option<(Identity, Way)>,
+}
+
+/// Where files for a process of another job go.
+#[derive(Debug)]
+enum Way {
+    /// To its inbox in this directory of its job.
+    Inbox(PathBuf),
+    /// Where those for a rank of another host go: it is a guest of this job, with this number.
+    Guest(u32),
+    /// Through the post of the job with this key, where it has this number.
+    Post(u64, u32),
+}
+
+/// What a guest knows of the job whose guest it is.
+#[derive(Debug)]
+struct Visited {
+    welcome: Welcome,
+    placement: Placement,
+    /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
+    hosts: BTreeMap<u32, Outbox>,
 }
 
 impl FileTransport {
@@ -91,9 +118,9 @@ impl FileTransport {
         let peers = (0..placement.ranks()).map(|_| Peer::default()).collect();
         let hosts = (0..placement.hosts()).map(|_| None).collect();
         let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(FIRST_READ_BYTES));
-        let (strangers, found) = (BTreeMap::new(), BTreeSet::new());
+        let (strangers, visits, found) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let mut transport =
-            Self { inbox, directories, rank, key, strangers, placement, peers, hosts, found, buffer };
+            Self { inbox, directories, rank, key, strangers, visits, placement, peers, hosts, found, buffer };
         transport.scan()?;
         Ok(transport)
     }
@@ -111,12 +138,46 @@ impl FileTransport {
 
     /// From now on process `number` is one of another job, which has `directory`. The counts of one that is met again go on.
     pub(crate) fn join(&mut self, number: u32, identity: Identity, directory: &Path) -> Result<()> {
+        self.meet(number, identity, Way::Inbox(directory.to_owned()))
+    }
+
+    /// Whether messages go through a directory that all hosts see.
+    pub(crate) fn is_central(&self) -> bool {
+        self.directories.central.is_some()
+    }
+
+    /// This process is a guest of the post of another job.
+    pub(crate) fn visit(&mut self, carrier: u64, welcome: Welcome, placement: Placement) {
+        self.visits.insert(carrier, Visited { welcome, placement, hosts: BTreeMap::new() });
+    }
+
+    /// The post of another job is not needed any more.
+    pub(crate) fn leave(&mut self, carrier: u64) {
+        self.visits.remove(&carrier);
+    }
+
+    /// Process `number` of another job is reached through the own post, or that of another job: there it is number `there`.
+    pub(crate) fn carry(&mut self, number: u32, carrier: Option<u64>, there: u32) -> Result<()> {
+        let visited = carrier.and_then(|carrier| Some((carrier, self.visits.get(&carrier)?)));
+        let (job, way) = match visited {
+            None => (self.key, Way::Guest(there)),
+            Some((key, visited)) => (key_of_files(key, visited.welcome.number), Way::Post(key, there)),
+        };
+        self.meet(number, Identity { job, rank: there }, way)
+    }
+
+    fn meet(&mut self, number: u32, called: Identity, way: Way) -> Result<()> {
         let index = number as usize;
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, Peer::default);
         }
-        self.peers[index].stranger = Some((identity, directory.to_owned()));
-        self.strangers.insert(identity, number);
+        let peer = &mut self.peers[index];
+        if peer.stranger.as_ref().is_some_and(|(before, _)| *before != called) {
+            // Its files are called otherwise now, and counted anew.
+            *peer = Peer::default();
+        }
+        peer.stranger = Some((called, way));
+        self.strangers.insert(called, number);
         self.open(number).map_err(refused)?;
         // What it has sent already was not reported as a message.
         self.scan()
@@ -155,10 +216,21 @@ impl FileTransport {
         bytes: usize,
     ) -> postrider_os::error::Result<()> {
         self.open(peer)?;
-        match (self.address(peer), &self.directories.central) {
-            (Some((outbox, name)), None) => outbox.send(&name, head, body, bytes),
-            (Some((outbox, name)), Some(_)) => outbox.send_locked(&name, head, body, bytes),
+        match (self.address(peer), self.is_locked(peer)) {
+            (Some((outbox, name)), false) => outbox.send(&name, head, body, bytes),
+            (Some((outbox, name)), true) => outbox.send_locked(&name, head, body, bytes),
             (None, _) => unreachable!("it has just been opened"),
+        }
+    }
+
+    /// Whether files for `peer` go through a central directory, where a lock file says that they are whole.
+    fn is_locked(&self, peer: u32) -> bool {
+        match &self.peers[peer as usize].stranger {
+            Some((_, Way::Inbox(_))) => false,
+            Some((_, Way::Post(carrier, _))) => {
+                self.visits.get(carrier).is_some_and(|visited| visited.welcome.central.is_some())
+            }
+            Some((_, Way::Guest(_))) | None => self.directories.central.is_some(),
         }
     }
 
@@ -194,17 +266,34 @@ impl FileTransport {
         Ok(sent)
     }
 
+    /// The number by which this job's post, or its central directory, knows `peer`.
+    fn number(&self, peer: u32) -> u32 {
+        match self.peers[peer as usize].stranger {
+            Some((_, Way::Guest(number))) => number,
+            _ => peer,
+        }
+    }
+
     /// Opens the directory in which files for `peer` are put.
     fn open(&mut self, peer: u32) -> postrider_os::error::Result<()> {
-        if let Peer { outbox, stranger: Some((identity, directory)), .. } = &mut self.peers[peer as usize] {
-            return opened(outbox, || directory.join(identity.rank.to_string())).map(drop);
+        match &mut self.peers[peer as usize] {
+            Peer { outbox, stranger: Some((identity, Way::Inbox(directory))), .. } => {
+                return opened(outbox, || directory.join(identity.rank.to_string())).map(drop);
+            }
+            Peer { stranger: Some((_, Way::Post(carrier, there))), .. } => {
+                let gone = || io::Error::new(io::ErrorKind::NotFound, "its job was parted from");
+                let visited = self.visits.get_mut(carrier);
+                let visited = visited
+                    .ok_or_else(|| postrider_os::error::Error::new("cannot send a message", gone()))?;
+                return visited.open(*there);
+            }
+            _ => {}
         }
-        let (host, local) = (self.placement.host_of(peer), &self.directories.local);
+        let (host, local) = (self.placement.host_of_number(self.number(peer)), &self.directories.local);
+        let near = peer < self.placement.ranks() && host == self.placement.host_of(self.rank);
         let opened = match &self.directories.central {
             Some(central) => opened(&mut self.hosts[host as usize], || central.join(host.to_string())),
-            None if host == self.placement.host_of(self.rank) => {
-                opened(&mut self.peers[peer as usize].outbox, || local.join(peer.to_string()))
-            }
+            None if near => opened(&mut self.peers[peer as usize].outbox, || local.join(peer.to_string())),
             None => opened(&mut self.hosts[0], || local.join(POST)),
         };
         opened.map(drop)
@@ -214,15 +303,23 @@ impl FileTransport {
     fn address(&self, peer: u32) -> Option<Address<'_>> {
         let entry = &self.peers[peer as usize];
         let name = Name { sender: self.rank, number: entry.sent };
-        if entry.stranger.is_some() {
-            let text = Foreign { job: self.key, name }.text();
-            return entry.outbox.as_ref().map(|outbox| (outbox, text));
+        match &entry.stranger {
+            Some((_, Way::Inbox(_))) => {
+                let text = Foreign { job: self.key, name }.text();
+                return entry.outbox.as_ref().map(|outbox| (outbox, text));
+            }
+            Some((_, Way::Post(carrier, there))) => {
+                return self.visits.get(carrier)?.address(*there, entry.sent);
+            }
+            Some((_, Way::Guest(_))) | None => {}
         }
-        let host = self.placement.host_of(peer);
-        let parcel = Parcel { receiver: peer, name };
+        let receiver = self.number(peer);
+        let host = self.placement.host_of_number(receiver);
+        let near = peer < self.placement.ranks() && host == self.placement.host_of(self.rank);
+        let parcel = Parcel { receiver, name };
         let (outbox, name) = match &self.directories.central {
             Some(_) => (&self.hosts[host as usize], parcel.text()),
-            None if host == self.placement.host_of(self.rank) => (&entry.outbox, name.text()),
+            None if near => (&entry.outbox, name.text()),
             None => (&self.hosts[0], parcel.text()),
         };
         outbox.as_ref().map(|outbox| (outbox, name))
@@ -232,8 +329,9 @@ impl FileTransport {
     pub(super) fn receive(&mut self) -> Result<Option<Incoming>> {
         let mut next = self.next();
         if next.is_none() {
-            let (found, peers, strangers) = (&mut self.found, &self.peers, &self.strangers);
-            if !self.inbox.arrived(|text| note(found, peers, strangers, text)).map_err(refused)? {
+            let (found, names) =
+                (&mut self.found, Names { key: self.key, peers: &self.peers, strangers: &self.strangers });
+            if !self.inbox.arrived(|text| found.extend(names.read(text))).map_err(refused)? {
                 self.scan()?;
             }
             next = self.next();
@@ -242,8 +340,9 @@ impl FileTransport {
     }
 
     fn scan(&mut self) -> Result<()> {
-        let (found, peers, strangers) = (&mut self.found, &self.peers, &self.strangers);
-        self.inbox.scan(|text| note(found, peers, strangers, text)).map_err(refused)
+        let (found, names) =
+            (&mut self.found, Names { key: self.key, peers: &self.peers, strangers: &self.strangers });
+        self.inbox.scan(|text| found.extend(names.read(text))).map_err(refused)
     }
 
     fn next(&mut self) -> Option<Name> {
@@ -259,9 +358,10 @@ impl FileTransport {
     fn text_of(&self, name: Name) -> CString {
         match &self.peers[name.sender as usize].stranger {
             None => name.text(),
-            Some((identity, _)) => {
-                let name = Name { sender: identity.rank, ..name };
-                Foreign { job: identity.job, name }.text()
+            Some((called, way)) => {
+                let name = Name { sender: called.rank, ..name };
+                let plain = matches!(way, Way::Guest(_));
+                if plain { name.text() } else { Foreign { job: called.job, name }.text() }
             }
         }
     }
@@ -322,21 +422,61 @@ fn head(header: &Header, body_bytes: usize) -> ([u8; PREFIX_BYTES + HEADER_BYTES
     (head, PREFIX_BYTES + header.bytes())
 }
 
-/// Notes a name that was found, unless it is hidden, foreign, or its packet has been taken already.
-fn note(found: &mut BTreeSet<Name>, peers: &[Peer], strangers: &BTreeMap<Identity, u32>, text: &str) {
-    let foreign = || {
-        let Foreign { job, name } = Foreign::parse(text)?;
-        let sender = *strangers.get(&Identity { job, rank: name.sender })?;
-        Some(Name { sender, ..name })
-    };
-    // What looks like a rank's name but has a stranger's number is nobody's.
-    let ours = Name::parse(text)
-        .filter(|name| peers.get(name.sender as usize).is_some_and(|peer| peer.stranger.is_none()));
-    if let Some(name) = ours.or_else(foreign)
-        && let Some(peer) = peers.get(name.sender as usize)
-        && name.number >= peer.received
-    {
-        found.insert(name);
+impl Visited {
+    /// Opens the directory in which files for number `there` are put.
+    fn open(&mut self, there: u32) -> postrider_os::error::Result<()> {
+        let Some(local) = &self.welcome.local else {
+            let reason = io::Error::new(io::ErrorKind::NotFound, "the other job has no directory");
+            return Err(postrider_os::error::Error::new("cannot send a message", reason));
+        };
+        let (place, path) = match &self.welcome.central {
+            Some(central) => {
+                let host = self.placement.host_of_number(there);
+                (host, central.join(host.to_string()))
+            }
+            None => (0, local.join(POST)),
+        };
+        if let Entry::Vacant(entry) = self.hosts.entry(place) {
+            entry.insert(Outbox::open(&path)?);
+        }
+        Ok(())
+    }
+
+    /// That directory, if it is open, and the name of file `number` in it.
+    fn address(&self, there: u32, number: u64) -> Option<Address<'_>> {
+        let place = self.welcome.central.as_ref().map_or(0, |_| self.placement.host_of_number(there));
+        let name = Name { sender: self.welcome.number, number };
+        Some((self.hosts.get(&place)?, Parcel { receiver: there, name }.text()))
+    }
+}
+
+/// What is needed to read the names of files.
+struct Names<'a> {
+    key: u64,
+    peers: &'a [Peer],
+    strangers: &'a BTreeMap<Identity, u32>,
+}
+
+impl Names<'_> {
+    /// Reads a name that was found, with this process's number of the sender; none if it is hidden, foreign, or its packet has been taken
+    /// already.
+    fn read(&self, text: &str) -> Option<Name> {
+        let stranger = |job, name: Name| {
+            let sender = *self.strangers.get(&Identity { job, rank: name.sender })?;
+            Some(Name { sender, ..name })
+        };
+        let of_rank =
+            |name: &Name| self.peers.get(name.sender as usize).is_some_and(|peer| peer.stranger.is_none());
+        let name = match Name::parse(text) {
+            Some(name) if of_rank(&name) => name,
+            // A guest of this job, or nobody.
+            Some(name) => stranger(self.key, name)?,
+            None => {
+                let Foreign { job, name } = Foreign::parse(text)?;
+                stranger(job, name)?
+            }
+        };
+        (name.number >= self.peers.get(name.sender as usize)?.received).then_some(name)
     }
 }
 

@@ -283,6 +283,23 @@ impl Waiter {
 }
 
 impl Transport {
+    /// What leads to the processes of this job.
+    pub(crate) fn to_own_job(&self) -> &Self {
+        match self {
+            Self::Bridged(bridged) => &bridged.inner,
+            other => other,
+        }
+    }
+
+    /// The posts of job `carrier` are not needed any more.
+    pub(crate) fn leave(&mut self, carrier: u64) {
+        match self {
+            Self::Bridged(transport) => transport.leave(carrier),
+            Self::File(transport) => transport.leave(carrier),
+            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) => {}
+        }
+    }
+
     /// What can be done on the way to `peer`.
     #[inline]
     #[must_use]
@@ -417,6 +434,7 @@ impl Transport {
     pub fn rest(&mut self, alone: bool) -> Option<Watch> {
         match self {
             Self::Hosts(transport) => transport.rest(alone),
+            Self::Bridged(transport) => transport.inner.rest(alone),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Packets to and from processes of other hosts, which the post of this host carries.
+//! Packets to and from processes of other hosts, which the post of this host carries; and to and from guests, wherever they are.
 //!
 //! Each process has one ring to the post and one from it, for all peers together; see [`postrider_os::packet`] for their
 //! labels. A pair of processes has a window: what is on the way from one to the other, counted from being put into the ring
@@ -43,6 +43,7 @@ const CALLS_PER_LOOK: u32 = 32;
 #[derive(Debug)]
 pub(super) struct Post {
     job: Arc<Job>,
+    /// This process's rank in that job, or its number as a guest of it.
     rank: u32,
     bell: BellPipe,
     outgoing: Producer,
@@ -52,6 +53,8 @@ pub(super) struct Post {
     links: Vec<Link>,
     /// The host from which something may be about to come, and how many calls ago its link had nothing.
     expected: Option<(u32, u32)>,
+    /// Whether this process may read links by itself: a guest may not.
+    reads_links: bool,
     /// Where this process sleeps when it watches a link.
     tower: Arc<BellTower>,
     /// A packet has come since one was written at once.
@@ -135,9 +138,22 @@ impl Post {
     /// # Errors
     /// When the post is gone.
     pub(super) fn new(job: Arc<Job>, rank: u32) -> Result<Self> {
-        let (outgoing, incoming) = job.post_ends(rank);
-        let tower = Arc::new(BellTower::new()?);
-        job.set_tower(rank, tower.descriptor());
+        let ends = job.post_ends(rank);
+        let mut post = Self::with_ends(job, rank, ends)?;
+        post.job.set_tower(rank, post.tower.descriptor());
+        post.reads_links = true;
+        Ok(post)
+    }
+
+    /// With these rings to and from the post of `job`, for rank or guest `rank`.
+    ///
+    /// # Errors
+    /// When the post is gone.
+    pub(super) fn with_ends(
+        job: Arc<Job>,
+        rank: u32,
+        (outgoing, incoming): (Producer, Consumer),
+    ) -> Result<Self> {
         let room = outgoing.body_bytes_max() - HEADER_BYTES_MAX;
         let limits = Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
@@ -152,7 +168,8 @@ impl Post {
             pairs: vec![Pair::default(); job.placement().ranks() as usize],
             links: (0..job.placement().hosts()).map(|_| Link::default()).collect(),
             expected: None,
-            tower,
+            reads_links: false,
+            tower: Arc::new(BellTower::new()?),
             is_awaited: true,
             whole: Vec::new(),
             indebted: BTreeSet::new(),
@@ -167,11 +184,20 @@ impl Post {
         self.limits
     }
 
+    #[inline]
+    fn pair(&mut self, peer: u32) -> &mut Pair {
+        if self.pairs.len() <= peer as usize {
+            // A guest that is new.
+            self.pairs.resize(peer as usize + 1, Pair::default());
+        }
+        &mut self.pairs[peer as usize]
+    }
+
     /// Sends a packet; false when the window or the ring has no room.
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
         let weight = (head_bytes + bytes) as u64 + PACKET_BYTES;
-        if self.pairs[peer as usize].on_the_way + weight > WINDOW_BYTES {
+        if self.pair(peer).on_the_way + weight > WINDOW_BYTES {
             return false;
         }
         if !(std::mem::take(&mut self.is_awaited) && self.send_at_once(peer, header, body, bytes)) {
@@ -184,7 +210,7 @@ impl Post {
             }
             self.bell.ring(self.job.post_bell());
         }
-        self.pairs[peer as usize].on_the_way += weight;
+        self.pair(peer).on_the_way += weight;
         self.expect(peer);
         true
     }
@@ -195,7 +221,7 @@ impl Post {
         if HEAD_BYTES + packet_bytes > LinkPipe::BYTES_MAX {
             return false;
         }
-        let host = self.job.placement().host_of(peer);
+        let host = self.job.placement().host_of_number(peer);
         let token = self.job.link_token(host);
         if !token.enter() {
             return false;
@@ -223,7 +249,9 @@ impl Post {
     /// Something may be about to come from this peer's host.
     #[inline]
     fn expect(&mut self, peer: u32) {
-        self.expected = Some((self.job.placement().host_of(peer), CALLS_PER_LOOK));
+        if self.reads_links {
+            self.expected = Some((self.job.placement().host_of_number(peer), CALLS_PER_LOOK));
+        }
     }
 
     /// This process is about to sleep, alone or not. What it is to watch, if it has been lent a link through which something may come;
@@ -286,7 +314,7 @@ impl Post {
             return true;
         }
         let bytes = u64::from_le(body.load());
-        let pair = &mut self.pairs[peer as usize];
+        let pair = self.pair(peer);
         pair.on_the_way = pair.on_the_way.saturating_sub(bytes);
         false
     }
@@ -353,7 +381,7 @@ impl Post {
             Current::Ring(packet) => (of_label(packet.meta).1, packet.body_bytes as u64),
             Current::Link(_, head) => (head.sender, u64::from(head.bytes)),
         };
-        let pair = &mut self.pairs[peer as usize];
+        let pair = self.pair(peer);
         pair.taken += bytes + PACKET_BYTES;
         if pair.taken >= CREDIT_BYTES {
             self.indebted.insert(peer);

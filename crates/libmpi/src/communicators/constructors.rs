@@ -1,6 +1,7 @@
 //! How communicators are made and freed (MPI 5.0, sections 7.4.2, 7.4.3 and 7.6.2).
 
 use core::ffi::c_int;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use postrider_abi::*;
@@ -9,6 +10,7 @@ use postrider_engine::environment::HandlerKind;
 use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::info::Info;
 use postrider_engine::objects::Key;
+use postrider_os::process::namespace;
 
 use super::accessors::heed;
 use super::groups::session_of;
@@ -94,10 +96,13 @@ fn color(color: c_int) -> Result<Option<c_int>> {
     }
 }
 
-/// The colour that a type of split means; none for no communicator. What shares memory is a host; nothing finer is known.
+/// The colour that a type of split means; none for no communicator. What shares memory is a host; nothing finer is known. Its number alone
+/// is not enough, since other jobs may have given that to another host.
 fn color_of_type(split_type: c_int, hints: &Info) -> Result<Option<c_int>> {
     let facts = instance().facts();
-    let host = facts.placement.host_of(facts.rank) as c_int;
+    let mut hasher = DefaultHasher::new();
+    (namespace(), facts.placement.host_of(facts.rank)).hash(&mut hasher);
+    let host = (hasher.finish() >> 33) as c_int;
     let guided = (hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(host);
     match split_type {
         MPI_COMM_TYPE_SHARED => Ok(Some(host)),

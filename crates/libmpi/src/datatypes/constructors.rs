@@ -172,7 +172,10 @@ pub(super) fn unnamed_handle(state: &mut State, made: Arc<Datatype>) -> MPI_Data
         let members = |contents: &Contents| -> Vec<_> {
             contents.datatypes.iter().map(|datatype| datatype.as_predefined()).collect()
         };
-        other.is_predefined() && a.combiner == b.combiner && a.integers == b.integers && members(a) == members(b)
+        other.is_predefined()
+            && a.combiner == b.combiner
+            && a.integers == b.integers
+            && members(a) == members(b)
     };
     let known = state.datatypes.iter().find(|(_, object)| same(&object.datatype)).map(|(key, _)| key);
     match known {

@@ -87,7 +87,7 @@ mpi! {
     /// Section 11.10.2: no hint is known.
     MPI_Open_port (info: MPI_Info, port_name: TextOut) {
         info::hints(info)?;
-        let port = Port::open().map_err(refused(MPI_ERR_PORT))?;
+        let port = Port::open(instance().home()).map_err(refused(MPI_ERR_PORT))?;
         port_name.set(port.name(), MPI_MAX_PORT_NAME)?;
         tables().ports.push(Arc::new(port));
         Ok(())
@@ -126,7 +126,7 @@ mpi! {
         intercomm.set(join_groups(MPI_COMM_SELF, 0, MPI_ERR_OTHER, meet)?)
     }
 
-    /// Section 11.10.4: for the processes of this user on this host, as long as this one lives.
+    /// Section 11.10.4: for the processes of this user on this host, and those of jobs that run here as well, as long as this one lives.
     MPI_Publish_name (service_name: Text, info: MPI_Info, port_name: Text) {
         info::hints(info)?;
         let (service, port) = (service_name.get()?, port_name.get()?);
@@ -158,8 +158,14 @@ mpi! {
     MPI_Lookup_name (service_name: Text, info: MPI_Info, port_name: TextOut) {
         info::hints(info)?;
         let service = service_name.get()?;
-        let Some(port) = port::look_up(&service) else {
-            let detail = format!("no process of this user on this host has published the name \"{service}\"");
+        let elsewhere = || {
+            let (key, _) = instance().home()?;
+            let hosts = instance().facts().placement.hosts();
+            (0..hosts).find_map(|host| port::look_up_at(key, host, &service))
+        };
+        let Some(port) = port::look_up(&service).or_else(elsewhere) else {
+            let detail =
+                format!("no process of this user on the hosts of this job has published the name \"{service}\"");
             return Err(Error::new(MPI_ERR_NAME, detail));
         };
         port_name.set(&port, MPI_MAX_PORT_NAME).map(drop)

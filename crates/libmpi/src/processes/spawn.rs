@@ -78,7 +78,7 @@ fn start(wanted: &[Wanted], port: &Port) -> Result<Child> {
 
 /// Starts a new job, and waits until its processes are there.
 fn spawn(wanted: &[Wanted]) -> Result<Connection> {
-    let port = Port::open().map_err(refused(MPI_ERR_SPAWN))?;
+    let port = Port::open(None).map_err(refused(MPI_ERR_SPAWN))?;
     let mut child = start(wanted, &port)?;
     let connection = meet(&port, &mut child);
     tables().spawned.push(child);

@@ -227,6 +227,8 @@ struct Agent<'a> {
     fed_bytes: usize,
     /// All ranks of the job have ended, everywhere.
     finishing: bool,
+    /// The ranks were told to end.
+    ends_early: bool,
     cleaned: bool,
 }
 
@@ -255,6 +257,7 @@ impl<'a> Agent<'a> {
             feed,
             fed_bytes: 0,
             finishing: false,
+            ends_early: false,
             cleaned: false,
         }
     }
@@ -275,6 +278,10 @@ impl<'a> Agent<'a> {
             // First, so that no child is taken for an orphan that a thread of the post waits for.
             self.look_after_links();
             self.collect_deaths();
+            // Jobs that ranks have spawned may outlive these, and use the post.
+            if self.finishing && !self.ranks.are_living() {
+                self.close_links();
+            }
             self.feed_rank_zero();
             let moved = self.outputs.move_to(&mut self.head.channel);
             self.head.channel.flush();
@@ -330,8 +337,14 @@ impl<'a> Agent<'a> {
         let signal = |number| Signal::from_named_raw(number).unwrap_or(Signal::TERM);
         match message {
             ToAgent::Signal(number) => self.ranks.signal(signal(number)),
-            ToAgent::Ask(number) => self.ranks.ask(signal(number)),
-            ToAgent::Kill => self.ranks.kill(),
+            ToAgent::Ask(number) => {
+                self.ends_early = true;
+                self.ranks.ask(signal(number));
+            }
+            ToAgent::Kill => {
+                self.ends_early = true;
+                self.ranks.kill();
+            }
             ToAgent::NotePlaces => self.head.channel.send(&ToHead::Places(self.ranks.places_now())),
             ToAgent::RankIsMissing => self.ranks.look_for_waiting(),
             ToAgent::Credit(error, bytes) => self.outputs.allow(error, bytes as usize),
@@ -345,7 +358,9 @@ impl<'a> Agent<'a> {
             }
             ToAgent::Finish => {
                 self.finishing = true;
-                self.close_links();
+                if !self.ends_early {
+                    self.job.set_ended_well();
+                }
             }
             ToAgent::Prepare(_) | ToAgent::Start(_) | ToAgent::Pause(_) | ToAgent::Ping => {}
         }

@@ -85,6 +85,7 @@ impl Prepared {
         let ring_bytes = Shape::default_ring_bytes(ranks);
         let shape = Shape { cores: self.cores, transport, ring_bytes };
         let job = Job::create(shape, &self.placement, assignment.host).map_err(failed)?;
+        let job = job.with_key(assignment.key);
         let central = match &assignment.messages {
             Messages::Central(directory) => Some(PathBuf::from(directory)),
             _ => None,

@@ -19,6 +19,7 @@ use std::time::Duration;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_RANK};
 use postrider_os::launch::Signals;
+use postrider_os::process::random;
 
 use crate::control::{Assignment, Messages};
 use crate::hosts::Host;
@@ -136,6 +137,7 @@ fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
     });
     let paths = PATHS.map(|name| (OsString::from(name), path(name).unwrap_or_default()));
     Ok(Assignment {
+        key: random().map_err(|error| Refusal::new(1, error))?,
         host: 0,
         hosts: plan.hosts.into_iter().map(|host| host.name).collect(),
         host_of: plan.placement.host_of_each().to_vec(),

@@ -6,8 +6,10 @@
 //! inbox, which the kernel does report. While messages come it looks often; when none do, it waits longer from look to look, and the longer
 //! the slower the directory answers: a server that is loaded is not loaded more by those who wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,8 @@ use postrider_os::file::Outbox;
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::parcel::{LOCK, Parcel};
+
+use super::doors::Doors;
 
 /// From a look that has found something to the next.
 const PAUSE_MIN: Duration = Duration::from_micros(100);
@@ -27,9 +31,7 @@ const PAUSE_MAX_LOOKS: u32 = 20;
 /// The poller of one host.
 #[derive(Debug)]
 pub struct Central {
-    local: PathBuf,
     directory: PathBuf,
-    outboxes: BTreeMap<u32, Outbox>,
     /// What lay there at the last look and had been announced.
     announced: BTreeSet<Parcel>,
     pause: Duration,
@@ -37,11 +39,10 @@ pub struct Central {
 
 impl Central {
     /// Makes the part of host `host` in the directory `central`.
-    pub fn new(local: PathBuf, central: &Path, host: u32) -> Result<Self> {
+    pub fn new(central: &Path, host: u32) -> Result<Self> {
         let directory = central.join(host.to_string());
         drop(Outbox::open(&directory)?);
-        let (outboxes, announced) = (BTreeMap::new(), BTreeSet::new());
-        Ok(Self { local, directory, outboxes, announced, pause: PAUSE_MIN })
+        Ok(Self { directory, announced: BTreeSet::new(), pause: PAUSE_MIN })
     }
 
     /// How long to sleep until the next look.
@@ -50,7 +51,7 @@ impl Central {
     }
 
     /// Looks for lock files, and announces the messages of ranks of this host.
-    pub fn look(&mut self, placement: &Placement, here: u32) -> Result<()> {
+    pub fn look(&mut self, placement: &Placement, here: u32, doors: &mut Doors) -> Result<()> {
         let failed =
             |error| Error::new(format!("cannot read the directory {}", self.directory.display()), error);
         let begun = Instant::now();
@@ -58,12 +59,7 @@ impl Central {
         for entry in fs::read_dir(&self.directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
             let parcel = name.to_str().and_then(|name| Parcel::parse(name.strip_suffix(LOCK)?));
-            let known = |parcel: &Parcel| {
-                let ranks = placement.ranks();
-                parcel.name.sender < ranks
-                    && parcel.receiver < ranks
-                    && placement.host_of(parcel.receiver) == here
-            };
+            let known = |parcel: &Parcel| placement.host_of_number(parcel.receiver) == here;
             present.extend(parcel.filter(known));
         }
         let fresh: Vec<Parcel> = present.difference(&self.announced).copied().collect();
@@ -73,20 +69,28 @@ impl Central {
             false => PAUSE_MIN.max(took),
         };
         for parcel in fresh {
-            self.announce(parcel)?;
+            match doors.of(parcel)? {
+                Some((outbox, name)) if parcel.receiver < placement.ranks() => {
+                    outbox.send(&name, &[], UserMemory::of(&mut OwnedMemory::new(1)), 0)?;
+                }
+                Some((outbox, name)) => self.copy(parcel, outbox, &name)?,
+                // A guest that has left wants nothing any more.
+                None => {}
+            }
         }
         self.announced = present;
         Ok(())
     }
 
-    fn announce(&mut self, parcel: Parcel) -> Result<()> {
-        let outbox = match self.outboxes.entry(parcel.receiver) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(Outbox::open(&self.local.join(parcel.receiver.to_string()))?)
-            }
-        };
-        let nothing = UserMemory::of(&mut OwnedMemory::new(1));
-        outbox.send(&parcel.name.text(), &[], nothing, 0)
+    /// Moves the message to a guest's inbox: its own job may have no part in this directory.
+    fn copy(&self, parcel: Parcel, outbox: &Outbox, name: &CStr) -> Result<()> {
+        let text = parcel.text().to_string_lossy().into_owned();
+        let path = self.directory.join(&text);
+        let failed = |error| Error::new(format!("cannot hand over {}", path.display()), error);
+        let mut begun = outbox.begin(name)?;
+        fs::File::open(&path).and_then(|mut file| io::copy(&mut file, &mut begun.file)).map_err(failed)?;
+        outbox.finish(begun)?;
+        let lock = self.directory.join(format!("{text}{LOCK}"));
+        fs::remove_file(lock).and_then(|()| fs::remove_file(&path)).map_err(failed)
     }
 }

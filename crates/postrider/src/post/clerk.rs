@@ -9,11 +9,15 @@ use postrider_os::intake::{Filled, Found};
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 use postrider_os::packet::{Class, Head, of_label};
+use postrider_os::ring::Packet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::calls::{Calls, Note};
 use super::central::Central;
 use super::desk::Desk;
+use super::doors::Doors;
 use super::files::Files;
+use super::guests::Guests;
 use super::link::{Incoming, Outgoing};
 use super::scp::Scp;
 use super::{Notice, Order, Telling};
@@ -44,13 +48,19 @@ pub struct Clerk {
     telling: Telling,
     carriers: Carriers,
     ways: Vec<Way>,
+    /// What posts say to each other, and have yet to say.
+    notes: Vec<Note>,
     closing: bool,
 }
 
 /// What the post has on the side of its ranks.
 #[derive(Debug)]
 pub struct Carriers {
+    /// Those of this host's ranks, and then those of guests.
     pub desks: Vec<Desk>,
+    pub guests: Guests,
+    pub calls: Calls,
+    pub doors: Doors,
     pub files: Option<Files>,
     pub scp: Option<Scp>,
     pub central: Option<Central>,
@@ -62,6 +72,7 @@ enum Ready {
     Link(usize),
     Files,
     Arrivals,
+    Guests,
 }
 
 impl Clerk {
@@ -73,7 +84,7 @@ impl Clerk {
         carriers: Carriers,
     ) -> Self {
         let ways = (0..job.placement().hosts()).map(|_| Way::default()).collect();
-        Self { job, tower, orders, telling, carriers, ways, closing: false }
+        Self { job, tower, orders, telling, carriers, ways, notes: Vec::new(), closing: false }
     }
 
     /// Works until the post closes.
@@ -89,8 +100,15 @@ impl Clerk {
                     Ready::Link(host) => self.read(host),
                     Ready::Files => self.look_for_files(),
                     Ready::Arrivals => self.look_for_arrivals(),
+                    Ready::Guests => {
+                        let Carriers { guests, desks, doors, calls, .. } = &mut self.carriers;
+                        guests.look(desks, doors, calls);
+                        calls.look();
+                    }
                 }
             }
+            self.dismiss_guests();
+            self.send_notes();
             self.look_at_central();
             let mut moved = self.carry();
             self.flush();
@@ -168,6 +186,10 @@ impl Clerk {
             entries.push(PollFd::new(scp.inbox(), PollFlags::IN));
             ready.push(Some(Ready::Arrivals));
         }
+        for stream in self.carriers.guests.wait_for().chain(self.carriers.calls.wait_for()) {
+            entries.push(PollFd::from_borrowed_fd(stream, PollFlags::IN));
+            ready.push(Some(Ready::Guests));
+        }
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let _interrupted = poll(&mut entries, limit.as_ref());
         if !entries[0].revents().is_empty() {
@@ -192,33 +214,93 @@ impl Clerk {
         moved | self.send_files()
     }
 
-    /// Takes what a rank has sent.
+    /// Takes what a rank or guest has sent.
     fn collect(&mut self, desk: usize) -> bool {
         let mut moved = false;
         for _ in 0..PACKETS_PER_TURN {
             let Some(packet) = self.carriers.desks[desk].peek() else { break };
-            let (kind, receiver) = of_label(packet.meta);
-            let host = self.job.placement().host_of(receiver.min(self.job.placement().ranks() - 1)) as usize;
-            self.want(host);
-            let way = &mut self.ways[host];
-            if !way.over {
-                if !way.out.is_open_to(desk) || !self.job.link_token(host as u32).take() {
-                    break;
-                }
-                let sender = self.carriers.desks[desk].rank();
-                let bytes = packet.body_bytes as u32;
-                let head = Head { class: Class::Packet, kind, sender, receiver, bytes };
-                match way.out.send(desk, &head, packet.body) {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) => self.lose(host, &error.to_string()),
-                }
+            if !self.forward(self.carriers.desks[desk].number(), &packet) {
+                break;
             }
             self.carriers.desks[desk].take(packet);
             moved = true;
         }
         self.carriers.desks[desk].settle();
         moved
+    }
+
+    /// Sends a packet on, to a link or to another desk of this host. False when there is no room now.
+    fn forward(&mut self, sender: u32, packet: &Packet) -> bool {
+        let (kind, receiver) = of_label(packet.meta);
+        let host = self.job.placement().host_of_number(receiver);
+        if host == self.job.host() {
+            // A guest that has left wants nothing any more.
+            if let Some(desk) = self.desk_of(receiver) {
+                desk.deliver(kind, sender, packet.body, packet.body_bytes);
+            }
+            return true;
+        }
+        self.want(host as usize);
+        let way = &mut self.ways[host as usize];
+        if way.over {
+            return true;
+        }
+        if !way.out.is_open_to(sender as usize) || !self.job.link_token(host).take() {
+            return false;
+        }
+        let head = Head { class: Class::Packet, kind, sender, receiver, bytes: packet.body_bytes as u32 };
+        way.out.send(sender as usize, &head, packet.body).unwrap_or_else(|error| {
+            self.lose(host as usize, &error.to_string());
+            true
+        })
+    }
+
+    /// The desk of a rank or guest of this host.
+    fn desk_of(&mut self, number: u32) -> Option<&mut Desk> {
+        let (placement, desks) = (self.job.placement(), &mut self.carriers.desks);
+        if number < placement.ranks() {
+            return desks.get_mut(placement.place_of(number) as usize);
+        }
+        let own = placement.ranks_on(self.job.host()).len();
+        desks.get_mut(own..)?.iter_mut().find(|desk| desk.number() == number)
+    }
+
+    /// Forgets guests that have left, and tells all hosts of those that have died.
+    fn dismiss_guests(&mut self) {
+        let Carriers { guests, desks, doors, .. } = &mut self.carriers;
+        for dead in guests.dismiss(desks, doors) {
+            self.job.note_gone(dead);
+            let head = Head { class: Class::Gone, kind: 0, sender: dead, receiver: 0, bytes: 0 };
+            let others = (0..self.job.placement().hosts()).filter(|&host| host != self.job.host());
+            self.notes.extend(others.map(|host| (host, head, Vec::new())));
+        }
+    }
+
+    /// Tells other posts what they have to know, in order.
+    fn send_notes(&mut self) {
+        self.notes.extend(self.carriers.calls.notes());
+        for (host, head, body) in std::mem::take(&mut self.notes) {
+            if host == self.job.host() {
+                self.carriers.calls.hear(host, &head, &body);
+                continue;
+            }
+            self.want(host as usize);
+            let way = &mut self.ways[host as usize];
+            if way.over {
+                self.carriers.calls.lose(host);
+                continue;
+            }
+            let waits = self.notes.iter().any(|(other, ..)| *other == host);
+            if !waits && way.out.is_idle() && self.job.link_token(host).take() {
+                let filled = way.out.send_filled(&head, |room| {
+                    room.copy_from_slice(&body);
+                    Ok(())
+                });
+                debug_assert!(filled.is_ok(), "copying does not fail");
+            } else {
+                self.notes.push((host, head, body));
+            }
+        }
     }
 
     /// Asks for a link to a host, once.
@@ -232,21 +314,24 @@ impl Clerk {
 
     fn look_for_files(&mut self) {
         let Some(files) = &mut self.carriers.files else { return };
-        if let Err(error) = files.look(self.job.placement(), self.job.host()) {
+        let looked = files.look(self.job.placement(), self.job.host(), &mut self.carriers.doors);
+        if let Err(error) = looked {
             self.telling.tell(Notice::Failed(error.to_string()));
         }
     }
 
     fn look_for_arrivals(&mut self) {
         let Some(scp) = &mut self.carriers.scp else { return };
-        if let Err(error) = scp.look(self.job.placement(), self.job.host()) {
+        let looked = scp.look(self.job.placement(), self.job.host(), &mut self.carriers.doors);
+        if let Err(error) = looked {
             self.telling.tell(Notice::Failed(error.to_string()));
         }
     }
 
     fn look_at_central(&mut self) {
         let Some(central) = &mut self.carriers.central else { return };
-        if let Err(error) = central.look(self.job.placement(), self.job.host()) {
+        let looked = central.look(self.job.placement(), self.job.host(), &mut self.carriers.doors);
+        if let Err(error) = looked {
             self.telling.tell(Notice::Failed(error.to_string()));
             self.carriers.central = None;
         }
@@ -327,26 +412,39 @@ impl Clerk {
             return Ok(());
         }
         let placement = self.job.placement();
-        let ranks = placement.ranks();
-        let is_due = head.sender < ranks
-            && head.receiver < ranks
-            && placement.host_of(head.sender) as usize == from
-            && placement.host_of(head.receiver) == self.job.host();
+        match head.class {
+            Class::Call => {
+                let mut said = vec![0; head.bytes as usize];
+                body.read(&mut said);
+                self.carriers.calls.hear(from as u32, head, &said);
+                return Ok(());
+            }
+            Class::Gone if placement.host_of_number(head.sender) as usize == from => {
+                self.job.note_gone(head.sender);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let is_due = placement.host_of_number(head.sender) as usize == from
+            && placement.host_of_number(head.receiver) == self.job.host();
         if !is_due {
             let Head { sender, receiver, .. } = head;
             return Err(format!(
                 "it has sent a message of rank {sender} to rank {receiver}, which is not its to send"
             ));
         }
+        let is_rank = head.receiver < placement.ranks();
         match (head.class, &mut self.carriers.files) {
-            (Class::Packet, None) => {
-                let place = placement.place_of(head.receiver) as usize;
-                let desk = self.carriers.desks.get_mut(place).filter(|desk| desk.fits(head.bytes as usize));
-                let desk = desk.ok_or_else(|| "it has sent a packet that fits no ring".to_owned())?;
-                desk.deliver(head, body);
-            }
+            (Class::Packet, None) => match self.desk_of(head.receiver) {
+                Some(desk) if desk.fits(head.bytes as usize) => {
+                    desk.deliver(head.kind, head.sender, body, head.bytes as usize);
+                }
+                // A guest that has left.
+                None if !is_rank => {}
+                _ => return Err("it has sent a packet that fits no ring".to_owned()),
+            },
             (Class::File, Some(files)) => {
-                if let Err(error) = files.receive(head, body) {
+                if let Err(error) = files.receive(head, body, &mut self.carriers.doors) {
                     self.telling.tell(Notice::Failed(error.to_string()));
                 }
             }

@@ -1,22 +1,26 @@
-//! The post's side of one rank: a ring from it, a ring to it, and what has come for it and found no room.
+//! The post's side of one rank, or of one guest: a ring from it, a ring to it, and what has come for it and found no room.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use postrider_os::bridge::Bridge;
 use postrider_os::job::Job;
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::{Head, label};
+use postrider_os::packet::label;
 use postrider_os::ring::{Consumer, Packet, Producer};
 
-/// The desk of one rank.
+/// The desk of one rank or guest.
 #[derive(Debug)]
 pub struct Desk {
-    job: Arc<Job>,
-    rank: u32,
+    number: u32,
+    /// Where its doorbell is: its job, and its rank there.
+    owner: (Arc<Job>, u32),
     from: Consumer,
     to: Producer,
     /// Labels and bodies of packets, in order.
     waiting: VecDeque<(u32, OwnedMemory)>,
+    /// Keeps a guest's rings mapped.
+    _bridge: Option<Bridge>,
 }
 
 /// A desk for each rank of this host; none when there are no rings.
@@ -24,18 +28,33 @@ pub fn all(job: &Arc<Job>) -> Vec<Desk> {
     let ranks = if job.has_post() { job.local_ranks() } else { &[] };
     let desk = |&rank: &u32| {
         let (from, to) = job.rank_ends(rank);
-        Desk { job: Arc::clone(job), rank, from, to, waiting: VecDeque::new() }
+        Desk::new(rank, (Arc::clone(job), rank), from, to, None)
     };
     ranks.iter().map(desk).collect()
 }
 
 impl Desk {
-    /// The rank.
-    pub fn rank(&self) -> u32 {
-        self.rank
+    /// The desk of rank or guest `number`, whose doorbell is that of `owner`.
+    pub fn new(
+        number: u32,
+        owner: (Arc<Job>, u32),
+        from: Consumer,
+        to: Producer,
+        bridge: Option<Bridge>,
+    ) -> Self {
+        Self { number, owner, from, to, waiting: VecDeque::new(), _bridge: bridge }
     }
 
-    /// The oldest packet that the rank has sent.
+    /// The rank or guest.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn ring(&self) {
+        self.owner.0.doorbell(self.owner.1).ring();
+    }
+
+    /// The oldest packet that it has sent.
     pub fn peek(&mut self) -> Option<Packet> {
         self.from.peek()
     }
@@ -43,20 +62,20 @@ impl Desk {
     /// Takes the packet that [`Desk::peek`] has returned.
     pub fn take(&mut self, packet: Packet) {
         if self.from.release(packet) {
-            self.job.doorbell(self.rank).ring();
+            self.ring();
         }
     }
 
     /// Lets the rank know that all it has sent has been taken.
     pub fn settle(&mut self) {
         if self.from.settle() {
-            self.job.doorbell(self.rank).ring();
+            self.ring();
         }
     }
 
-    /// Hands a packet from another host to the rank, or keeps it until there is room.
-    pub fn deliver(&mut self, head: &Head, body: UserMemory) {
-        let (label, bytes) = (label(head.kind, head.sender), head.bytes as usize);
+    /// Hands over a packet of kind `kind` from `sender`, or keeps it until there is room.
+    pub fn deliver(&mut self, kind: u8, sender: u32, body: UserMemory, bytes: usize) {
+        let label = label(kind, sender);
         if !self.waiting.is_empty() || !self.push(label, body, bytes) {
             let mut kept = OwnedMemory::new(bytes);
             body.copy_to(UserMemory::of(&mut kept), bytes);
@@ -79,7 +98,7 @@ impl Desk {
     /// Whether ranks may read links themselves, as far as this one is concerned: all that has come for it lies in its ring, and
     /// it is awake. A rank that sleeps waits for what only the post would bring it.
     pub fn may_do_without(&self) -> bool {
-        self.waiting.is_empty() && !self.job.doorbell(self.rank).is_asleep()
+        self.waiting.is_empty() && !self.owner.0.doorbell(self.owner.1).is_asleep()
     }
 
     /// Whether a packet of so many bytes fits into the ring at all.
@@ -90,7 +109,7 @@ impl Desk {
     fn push(&mut self, label: u32, body: UserMemory, bytes: usize) -> bool {
         let pushed = self.to.push(label, bytes, |cells| body.copy_to(cells, bytes));
         if pushed {
-            self.job.doorbell(self.rank).ring();
+            self.ring();
         }
         pushed
     }

@@ -7,12 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use postrider_os::error::{Error, Result};
-use postrider_os::file::{Begun, Inbox, Outbox, ReceivedFile, write_all};
+use postrider_os::file::{Begun, Inbox, ReceivedFile, write_all};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::UserMemory;
 use postrider_os::packet::{Class, Head};
 use postrider_os::parcel::{Name, Parcel};
 
+use super::doors::Doors;
 use super::link::Outgoing;
 
 /// Bytes of a file that are sent at once.
@@ -29,7 +30,6 @@ pub struct Files {
     parcels: BTreeMap<u32, VecDeque<Parcel>>,
     /// The parcel that is being sent to a host.
     open: BTreeMap<u32, Open>,
-    outboxes: BTreeMap<u32, Outbox>,
     /// Files from elsewhere that are not whole yet.
     begun: BTreeMap<Parcel, Arriving>,
 }
@@ -58,7 +58,6 @@ impl Files {
             inbox,
             parcels: BTreeMap::new(),
             open: BTreeMap::new(),
-            outboxes: BTreeMap::new(),
             begun: BTreeMap::new(),
         })
     }
@@ -68,18 +67,29 @@ impl Files {
         &self.inbox
     }
 
-    /// Notes the parcels that have been put into the directory.
-    pub fn look(&mut self, placement: &Placement, here: u32) -> Result<()> {
-        let parcels = &mut self.parcels;
+    /// Notes the parcels that have been put into the directory, and hands those over that are from or for a guest and stay here.
+    pub fn look(&mut self, placement: &Placement, here: u32, doors: &mut Doors) -> Result<()> {
+        let (parcels, mut staying) = (&mut self.parcels, Vec::new());
         let mut note = |text: &str| {
-            let parcel = Parcel::parse(text).filter(|parcel| parcel.receiver < placement.ranks());
-            if let Some(parcel) = parcel.filter(|parcel| placement.host_of(parcel.receiver) != here) {
-                parcels.entry(placement.host_of(parcel.receiver)).or_default().push_back(parcel);
+            let Some(parcel) = Parcel::parse(text) else { return };
+            match placement.host_of_number(parcel.receiver) {
+                host if host == here => staying.push(parcel),
+                host => parcels.entry(host).or_default().push_back(parcel),
             }
         };
         if !self.inbox.arrived(&mut note)? {
             // The kernel has lost count: whatever lies there is noted again, and what is noted twice is sent once.
             self.inbox.scan(note)?;
+        }
+        for parcel in staying {
+            let handed_over = match doors.of(parcel)? {
+                Some((outbox, name)) => self.inbox.pass_on(&parcel.text(), outbox, &name),
+                None => self.inbox.remove(&parcel.text()),
+            };
+            match handed_over {
+                Err(error) if error.reason.kind() == io::ErrorKind::NotFound => {}
+                other => other?,
+            }
         }
         Ok(())
     }
@@ -148,22 +158,21 @@ impl Files {
     }
 
     /// Takes a piece of a file from another host.
-    pub fn receive(&mut self, head: &Head, body: UserMemory) -> Result<()> {
+    pub fn receive(&mut self, head: &Head, body: UserMemory, doors: &mut Doors) -> Result<()> {
         let Some(piece_bytes) = (head.bytes as usize).checked_sub(PREFIX_BYTES) else {
             return Err(nonsense(head));
         };
         let [number, offset, bytes] = body.load::<[u64; 3]>().map(u64::from_le);
         let piece = body.offset(PREFIX_BYTES as i64);
         let parcel = Parcel { receiver: head.receiver, name: Name { sender: head.sender, number } };
-        let outbox = match self.outboxes.entry(head.receiver) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(Outbox::open(&self.local.join(head.receiver.to_string()))?)
-            }
+        let Some((outbox, name)) = doors.of(parcel)? else {
+            // A guest that has left.
+            self.begun.remove(&parcel);
+            return Ok(());
         };
         let mut arriving = match self.begun.remove(&parcel) {
             Some(arriving) => arriving,
-            None => Arriving { begun: outbox.begin(&parcel.name.text())?, offset: 0, bytes },
+            None => Arriving { begun: outbox.begin(&name)?, offset: 0, bytes },
         };
         let fits = offset == arriving.offset
             && bytes == arriving.bytes

@@ -63,6 +63,11 @@ impl Outgoing {
         }
     }
 
+    /// Whether no packet is being written from where it is, so that another may be added.
+    pub fn is_idle(&self) -> bool {
+        self.begun.is_none()
+    }
+
     /// Whether nothing has been begun or waits to be written.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() == self.written && self.begun.is_none()

@@ -9,10 +9,13 @@
 //! are left where they are; what waits for a rank's ring by the windows of its peers (`postrider_os::packet`). A post
 //! always reads from its links, so that no two posts wait for one another.
 
+mod calls;
 mod central;
 mod clerk;
 mod desk;
+mod doors;
 mod files;
+mod guests;
 mod link;
 mod scp;
 
@@ -89,7 +92,9 @@ impl Post {
         let (orders, to_do) = channel();
         let (tell, notices) = channel();
         let tell = Telling { sender: tell, bell: Arc::clone(&told) };
-        let desks = desk::all(&job);
+        let (desks, host) = (desk::all(&job), job.host());
+        let doors = doors::Doors::new(job.key(), job.placement().ranks(), places.clone());
+        let guests = guests::Guests::new(Arc::clone(&job));
         let (mut files, mut scp, mut central) = (None, None, None);
         if let Some(Places { local, central: shared, copying }) = places {
             match (job.shape().transport, shared) {
@@ -99,12 +104,13 @@ impl Post {
                     scp = copying.map(start).transpose().map_err(failed)?;
                 }
                 (Transport::Central, Some(shared)) => {
-                    central = Some(central::Central::new(local, &shared, job.host()).map_err(failed)?);
+                    central = Some(central::Central::new(&shared, job.host()).map_err(failed)?);
                 }
                 _ => {}
             }
         }
-        let carriers = clerk::Carriers { desks, files, scp, central };
+        let carriers =
+            clerk::Carriers { desks, guests, calls: calls::Calls::new(host), doors, files, scp, central };
         let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers);
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
         Ok(Self { orders, notices, tower, told, thread: Some(thread) })

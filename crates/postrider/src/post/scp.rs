@@ -15,9 +15,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use postrider_os::bell::BellTower;
 use postrider_os::error::{Error, Result};
-use postrider_os::file::{Inbox, Outbox};
+use postrider_os::file::Inbox;
 use postrider_os::hosts::Placement;
 use postrider_os::parcel::{LOCK, POST, Parcel};
+
+use super::doors::Doors;
 
 /// Where files from other hosts arrive, in a job's directory.
 const ARRIVALS: &str = "arrivals";
@@ -39,7 +41,6 @@ pub struct Scp {
     local: PathBuf,
     copying: Copying,
     arrivals: Inbox,
-    outboxes: BTreeMap<u32, Outbox>,
     workers: BTreeMap<u32, Sender<Parcel>>,
     failed: Receiver<String>,
     fail: Sender<String>,
@@ -53,8 +54,8 @@ impl Scp {
         let empty = local.join(EMPTY);
         fs::write(&empty, []).map_err(|e| Error::new(format!("cannot write {}", empty.display()), e))?;
         let (fail, failed) = channel();
-        let (outboxes, workers) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { local: local.to_owned(), copying, arrivals, outboxes, workers, failed, fail, tower })
+        let workers = BTreeMap::new();
+        Ok(Self { local: local.to_owned(), copying, arrivals, workers, failed, fail, tower })
     }
 
     /// What becomes readable when something has arrived.
@@ -93,29 +94,20 @@ impl Scp {
     }
 
     /// Hands over what has arrived whole.
-    pub fn look(&mut self, placement: &Placement, here: u32) -> Result<()> {
+    pub fn look(&mut self, placement: &Placement, here: u32, doors: &mut Doors) -> Result<()> {
         let mut whole = Vec::new();
         let mut note = |text: &str| {
             let parcel = text.strip_suffix(LOCK).and_then(Parcel::parse);
-            let ranks = placement.ranks();
-            let known = |parcel: &Parcel| {
-                parcel.receiver < ranks
-                    && parcel.name.sender < ranks
-                    && placement.host_of(parcel.receiver) == here
-            };
+            let known = |parcel: &Parcel| placement.host_of_number(parcel.receiver) == here;
             whole.extend(parcel.filter(known));
         };
         if !self.arrivals.arrived(&mut note)? {
             self.arrivals.scan(note)?;
         }
         for parcel in whole {
-            let outbox = match self.outboxes.entry(parcel.receiver) {
-                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::btree_map::Entry::Vacant(entry) => {
-                    entry.insert(Outbox::open(&self.local.join(parcel.receiver.to_string()))?)
-                }
-            };
-            match self.arrivals.hand_over(&parcel.text(), outbox, &parcel.name.text()) {
+            // A guest that has left wants nothing any more; its files go with the directory.
+            let Some((outbox, name)) = doors.of(parcel)? else { continue };
+            match self.arrivals.hand_over(&parcel.text(), outbox, &name) {
                 // Reported twice after the kernel had lost count.
                 Err(error) if error.reason.kind() == io::ErrorKind::NotFound => {}
                 other => other?,

@@ -199,7 +199,7 @@ fn places(key: &str) -> Vec<PathBuf> {
 }
 
 /// A number that is the same on all hosts.
-fn number_of(key: &str) -> u64 {
+pub fn number_of(key: &str) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     key.hash(&mut hasher);
     std::hash::Hasher::finish(&hasher)

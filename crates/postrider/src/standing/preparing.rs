@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::facts::{self, Facts, Reach, Way};
 use super::guests::{Event, Guests};
-use super::meeting::{AGENTS, ENV_CENTRAL, ENV_MEETING, MESSAGES, Meeting, called};
+use super::meeting::{AGENTS, ENV_CENTRAL, ENV_MEETING, MESSAGES, Meeting, called, number_of};
 use super::peers::{Peer, Say};
 use super::{complain, own_name};
 use crate::directory::{self, JobDirectory};
@@ -153,7 +153,9 @@ fn segment(all: &[Facts], stand: &Stand, transport: Transport) -> Result<Job, St
     let cores = all[stand.host as usize].cores;
     let ring_bytes = Shape::default_ring_bytes(stand.count);
     let shape = Shape { cores, transport, ring_bytes };
-    Job::create(shape, &placement, stand.host).map_err(|error| error.to_string())
+    let job = Job::create(shape, &placement, stand.host).map_err(|error| error.to_string())?;
+    // The launcher's own name of the job is all that its hosts share.
+    Ok(if placement.hosts() == 1 { job } else { job.with_key(number_of(&stand.key)) })
 }
 
 /// Everything that hosts have agreed on.

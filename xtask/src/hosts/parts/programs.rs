@@ -65,9 +65,8 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
                     ranks.push(SEVERAL);
                 }
                 if way != Way::FileScp || arguments.all || BY_SCP.contains(&name) {
-                    cases.extend(
-                        ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))),
-                    );
+                    cases
+                        .extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
                 }
                 if way == Way::Central && ON_ONE_HOST.contains(&name) {
                     let on_one = |&ranks: &usize| {
