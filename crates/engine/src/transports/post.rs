@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::bell::BellPipe;
 use postrider_os::error::Result;
 use postrider_os::job::Job;
@@ -19,9 +20,10 @@ use postrider_os::memory::UserMemory;
 use postrider_os::packet::{CREDIT, Class, HEAD_BYTES, Head, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
-use super::shared_memory::incoming;
+use super::shared_memory::parsed;
 use super::wire::{HEADER_BYTES_MAX, Header};
 use super::{Incoming, Limits};
+use crate::error::Error;
 
 /// Messages up to this size travel at once: what asking first would cost is more than their time on the way.
 const EAGER_BYTES_MAX: usize = 64 << 10;
@@ -163,17 +165,23 @@ impl Post {
 
     /// The next packet, after all credits before it.
     #[inline]
-    pub(super) fn receive(&mut self) -> Option<Incoming> {
+    pub(super) fn receive(&mut self) -> crate::error::Result<Option<Incoming>> {
         if !self.indebted.is_empty() {
             self.give_credits();
         }
         loop {
-            let packet = self.incoming.peek()?;
+            let Some(packet) = self.incoming.peek() else { return Ok(None) };
             let (kind, peer) = of_label(packet.meta);
             if kind != CREDIT {
+                let Some(incoming) = parsed(peer, u32::from(kind), packet) else {
+                    return Err(nonsense(peer, kind, packet.body_bytes));
+                };
                 self.current = Some(packet);
                 self.is_awaited = true;
-                return Some(incoming(peer, u32::from(kind), packet));
+                return Ok(Some(incoming));
+            }
+            if packet.body_bytes != size_of::<u64>() {
+                return Err(nonsense(peer, kind, packet.body_bytes));
             }
             let bytes = u64::from_le(packet.body.load());
             let pair = &mut self.pairs[peer as usize];
@@ -212,4 +220,14 @@ impl Post {
             self.bell.ring(self.job.post_bell());
         }
     }
+}
+
+/// The error for what a post has handed over and is no packet.
+#[cold]
+fn nonsense(peer: u32, kind: u8, bytes: usize) -> Error {
+    let detail = format!(
+        "what has come from rank {peer} on another host is no packet (kind {kind}, {bytes} bytes); does the same build of \
+         Postrider run there?"
+    );
+    Error::new(MPI_ERR_OTHER, detail)
 }

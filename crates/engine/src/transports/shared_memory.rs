@@ -223,17 +223,22 @@ pub fn copies_once(forced: Option<Algorithm>, crowded: bool) -> bool {
 /// The packet of kind `kind` that rank `peer` has put in a ring.
 #[inline]
 pub(super) fn incoming(peer: u32, kind: u32, packet: Packet) -> Incoming {
-    let known = Kind::from_number(kind as u8);
-    let header = known.and_then(|kind| Header::read(kind, packet.body, packet.body_bytes));
-    let Some(header) = header else {
+    parsed(peer, kind, packet).unwrap_or_else(|| {
         panic!(
             "a ring holds a packet of rank {peer} of kind {kind} and {} bytes: memory was overwritten",
             packet.body_bytes
-        );
-    };
+        )
+    })
+}
+
+/// The same for what may come from another host; none when it is no packet.
+#[inline]
+pub(super) fn parsed(peer: u32, kind: u32, packet: Packet) -> Option<Incoming> {
+    let kind = Kind::from_number(u8::try_from(kind).ok()?)?;
+    let header = Header::read(kind, packet.body, packet.body_bytes)?;
     let head_bytes = header.bytes();
     let place = packet.body.offset(head_bytes as i64);
-    Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) }
+    Some(Incoming { peer, header, body: Body::Memory(place, packet.body_bytes - head_bytes) })
 }
 
 #[cfg(test)]

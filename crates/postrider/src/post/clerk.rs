@@ -319,7 +319,9 @@ impl Clerk {
                 let place = placement.place_of(head.receiver) as usize;
                 let desk = self.carriers.desks.get_mut(place).filter(|desk| desk.fits(body.len()));
                 let desk = desk.ok_or_else(|| "it has sent a packet that fits no ring".to_owned())?;
-                desk.deliver(head, body);
+                if !desk.deliver(head, body) {
+                    return Err("its ranks have sent more than they may before it is taken".to_owned());
+                }
             }
             (Class::File, Some(files)) => {
                 if let Err(error) = files.receive(head, body) {

@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use postrider_os::job::Job;
-use postrider_os::packet::{Head, label};
+use postrider_os::packet::{Head, WINDOW_BYTES, label};
 use postrider_os::ring::{Consumer, Packet, Producer};
+
+/// What each packet that waits counts besides its bytes.
+const PACKET_BYTES: u64 = 8;
 
 /// The desk of one rank.
 #[derive(Debug)]
@@ -16,6 +19,7 @@ pub struct Desk {
     to: Producer,
     /// Labels and bodies of packets, in order.
     waiting: VecDeque<(u32, Vec<u8>)>,
+    waiting_bytes: u64,
 }
 
 /// A desk for each rank of this host; none when there are no rings.
@@ -23,7 +27,7 @@ pub fn all(job: &Arc<Job>) -> Vec<Desk> {
     let ranks = if job.has_post() { job.local_ranks() } else { &[] };
     let desk = |&rank: &u32| {
         let (from, to) = job.rank_ends(rank);
-        Desk { job: Arc::clone(job), rank, from, to, waiting: VecDeque::new() }
+        Desk { job: Arc::clone(job), rank, from, to, waiting: VecDeque::new(), waiting_bytes: 0 }
     };
     ranks.iter().map(desk).collect()
 }
@@ -53,12 +57,18 @@ impl Desk {
         }
     }
 
-    /// Hands a packet from another host to the rank, or keeps it until there is room.
-    pub fn deliver(&mut self, head: &Head, body: &[u8]) {
+    /// Hands a packet from another host to the rank, or keeps it until there is room. False when others have sent more than their
+    /// windows let them, which is not kept.
+    pub fn deliver(&mut self, head: &Head, body: &[u8]) -> bool {
         let label = label(head.kind, head.sender);
-        if !self.waiting.is_empty() || !self.push(label, body) {
-            self.waiting.push_back((label, body.to_vec()));
+        if self.waiting.is_empty() && self.push(label, body) {
+            return true;
         }
+        self.waiting_bytes += body.len() as u64 + PACKET_BYTES;
+        self.waiting.push_back((label, body.to_vec()));
+        // Credits need no window, and are never more than the packets that they are for.
+        let windows = u64::from(self.job.placement().ranks()) * 2 * WINDOW_BYTES;
+        self.waiting_bytes <= windows
     }
 
     /// Hands over what has waited, as far as there is room; true when something was.
@@ -69,6 +79,7 @@ impl Desk {
                 self.waiting.push_front((label, body));
                 break;
             }
+            self.waiting_bytes -= body.len() as u64 + PACKET_BYTES;
         }
         self.waiting.len() < before
     }
