@@ -18,6 +18,8 @@ pub mod datatypes;
 pub mod environment;
 pub mod error;
 pub mod external;
+#[cfg(test)]
+mod fuzz;
 pub mod info;
 pub mod objects;
 pub mod one_sided;

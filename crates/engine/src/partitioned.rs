@@ -150,7 +150,7 @@ impl Receiving {
         let (mut at, end) = (offset, offset + bytes);
         while at < end && partition_bytes > 0 {
             let index = at / partition_bytes;
-            let next = end.min((index + 1) * partition_bytes);
+            let next = end.min((index + 1).saturating_mul(partition_bytes));
             let Some(arrived) = self.arrived.get_mut(index as usize) else { return };
             *arrived += next - at;
             at = next;
@@ -433,12 +433,14 @@ impl State {
         let partitioned = self.partitioned(key)?;
         let (room, partition_bytes) = (partitioned.buffer.bytes(), partitioned.partition_bytes);
         let bytes = body.bytes() as u64;
+        let sender = partitioned.receive()?.sender.filter(|(sender, ..)| *sender == peer);
+        let total = sender.map(|(_, _, total)| total);
+        // A part is one of the message that its sender has announced.
+        let within = |total: &u64| offset.checked_add(bytes).is_some_and(|end| end <= *total);
+        let Some(total) = total.filter(within) else { return Err(lost()) };
         let fits = room.saturating_sub(offset).min(bytes) as usize;
         let filled = partitioned.buffer.fill_part(offset, body, fits);
         let receiving = partitioned.receive()?;
-        let Some((_, _, total)) = receiving.sender.filter(|(sender, ..)| *sender == peer) else {
-            return Err(lost());
-        };
         receiving.note(offset, bytes, partition_bytes);
         if receiving.bytes >= total {
             let mut completion = received(receiving.envelope, total, room);

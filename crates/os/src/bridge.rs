@@ -10,7 +10,7 @@
 //! ```
 
 use crate::error::Result;
-use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
+use crate::ring::{Consumer, Producer, RING_HEADER_BYTES, is_ring};
 use crate::shared_memory::{Segment, malformed};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
 
@@ -78,7 +78,7 @@ impl Bridge {
         let word = |i: usize| segment.word32(8 + 4 * i).load(Relaxed) as usize;
         let (left, right, ring_bytes) = (word(0), word(1), word(2));
         let fits = bytes_of(left, right, ring_bytes).is_some_and(|bytes| bytes <= segment.bytes());
-        if !fits || !ring_bytes.is_power_of_two() {
+        if !fits || !is_ring(ring_bytes) {
             return Err(broken());
         }
         Ok(Self { segment, right, ring_bytes })

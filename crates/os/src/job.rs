@@ -34,7 +34,7 @@ use crate::intake::{INTAKE_BYTES, INTAKE_WORDS, Intake, LinkSource};
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
 use crate::process::{self, Watched, can_copy_between_processes};
-use crate::ring::{Consumer, Producer, RING_HEADER_BYTES};
+use crate::ring::{Consumer, Producer, RING_HEADER_BYTES, is_ring};
 use crate::shared_memory::{Segment, malformed};
 use crate::shelf::layout::{self, SHELF_BYTES};
 use crate::shelf::{TRAY_BYTES, TRAYS, Tray};
@@ -184,7 +184,9 @@ impl Job {
         let transport = *Transport::ALL.get(word(3) as usize).ok_or_else(broken)?;
         let shape = Shape { cores: word(2), transport, ring_bytes: word(4) };
         let map = BOARD + ranks * SLOT_BYTES;
-        if map + 4 * ranks > segment.bytes() {
+        if map + 4 * ranks > segment.bytes()
+            || ![1, 4].iter().all(|times| is_ring(times * shape.ring_bytes as usize))
+        {
             return Err(broken());
         }
         let hosts = (0..ranks).map(|rank| segment.word32(map + 4 * rank).load(Relaxed)).collect();

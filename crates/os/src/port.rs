@@ -29,6 +29,8 @@ const PREFIX: &str = "postrider-port-";
 pub const LAUNCHER_SPEAKS: &[u8] = b"launcher:";
 /// No frame is longer: whoever says so does not speak this protocol.
 const FRAME_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of a frame that are made room for at once.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// A port that is open.
 #[derive(Debug)]
@@ -240,8 +242,13 @@ impl Connection {
             let reason = io::Error::from(io::ErrorKind::InvalidData);
             return Err(Error::new("the process at the other end does not speak this protocol", reason));
         }
-        let mut bytes = vec![0; length as usize];
-        self.fill(&mut bytes, None)?;
+        // Memory is taken as bytes come, not as many as are announced.
+        let (length, mut bytes) = (length as usize, Vec::new());
+        while bytes.len() < length {
+            let start = bytes.len();
+            bytes.resize(length.min(start + PIECE_BYTES), 0);
+            self.fill(&mut bytes[start..], None)?;
+        }
         Ok(Some(bytes))
     }
 

@@ -39,6 +39,17 @@ const WORD: usize = 8;
 const FILLED: u64 = 1 << 31;
 const SKIP: u64 = FILLED | 0x7fff_ffff;
 
+/// The fewest cells with which a packet finds room.
+const CELLS_MIN: usize = 16;
+/// The most bytes of a ring, of which a packet may take a quarter.
+const RING_BYTES_MAX: usize = 1 << 30;
+
+/// Whether a ring can have so many bytes.
+#[must_use]
+pub fn is_ring(bytes: usize) -> bool {
+    bytes.is_power_of_two() && (CELLS_MIN * CELL..=RING_BYTES_MAX).contains(&bytes)
+}
+
 #[inline]
 fn cells_of(body_bytes: usize) -> u64 {
     (body_bytes + WORD).div_ceil(CELL) as u64

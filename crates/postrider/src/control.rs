@@ -233,7 +233,8 @@ impl Channel {
     /// Reads what has come.
     pub fn fill(&mut self) {
         let mut buffer = [0; READ_BYTES];
-        while self.end.is_none() {
+        // What an end says without pause is not kept without limit.
+        while self.end.is_none() && self.received.len() < 4 + MESSAGE_BYTES_MAX {
             match rustix::io::read(&self.reader, &mut buffer) {
                 Ok(0) => self.close("the connection was closed"),
                 Ok(bytes) => {

@@ -7,6 +7,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -168,13 +169,44 @@ fn leave(parent: &Path, sole: File) {
 /// # Errors
 /// What is wrong with it.
 pub fn check_ours(directory: &Path) -> io::Result<()> {
-    let found = fs::symlink_metadata(directory)?;
+    check(&fs::symlink_metadata(directory)?)
+}
+
+fn check(found: &fs::Metadata) -> io::Result<()> {
     let ours = found.is_dir() && found.uid() == rustix::process::getuid().as_raw();
     if ours && found.mode() & 0o077 == 0 {
         return Ok(());
     }
     let what = "it is not a private directory of this user (mode 0700); remove it, or choose another TMPDIR";
     Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+}
+
+/// A private directory of this user that is held open. Where others may rename what is not theirs, something else can take its place at any
+/// time; by [`Held::path`] it stays the same.
+#[derive(Debug)]
+pub struct Held {
+    _open: File,
+    path: PathBuf,
+}
+
+impl Held {
+    /// Opens `directory`, which must not be a link.
+    ///
+    /// # Errors
+    /// Those of [`check_ours`].
+    pub fn new(directory: &Path) -> io::Result<Self> {
+        check_ours(directory)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = File::from(rustix::fs::open(directory, flags, Mode::empty())?);
+        check(&open.metadata()?)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
+        Ok(Self { _open: open, path })
+    }
+
+    /// A path that leads to it as long as this lives.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 fn private_directory(path: &Path) -> io::Result<()> {
@@ -229,6 +261,47 @@ mod tests {
         assert!(living.path().exists() && !dead.exists());
         drop(living);
         fs::remove_dir(&temporary).expect("nothing is left");
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_directory_gets_nothing() {
+        let temporary = temporary("held");
+        let [place, aside, target] = ["place", "aside", "target"].map(|name| temporary.join(name));
+        private_directory(&place).expect("it is made");
+        private_directory(&target).expect("it is made");
+        let held = Held::new(&place).expect("it is ours");
+        fs::rename(&place, &aside).expect("it is moved");
+        std::os::unix::fs::symlink(&target, &place).expect("a link");
+        fs::write(held.path().join("file"), "x").expect("it can be written");
+        assert!(aside.join("file").exists() && !target.join("file").exists());
+        assert!(Held::new(&place).is_err(), "it is a link");
+        fs::remove_dir_all(&temporary).expect("it goes");
+    }
+
+    #[test]
+    fn a_directory_that_a_group_may_enter_is_not_used() {
+        let temporary = temporary("group");
+        for mode in [0o750, 0o770, 0o701, 0o1777] {
+            let parent = parent_in(&temporary);
+            fs::create_dir(&parent).expect("it is made");
+            fs::set_permissions(&parent, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .expect("it is ours");
+            let error = JobDirectory::create(&temporary).expect_err("it is refused").to_string();
+            assert!(error.contains("mode 0700"), "{mode:o}: {error}");
+            fs::remove_dir(&parent).expect("nothing was put there");
+        }
+        fs::remove_dir_all(&temporary).expect("it goes");
+    }
+
+    #[test]
+    fn a_lock_that_is_a_link_is_not_followed() {
+        let temporary = temporary("lock");
+        let (parent, target) = (parent_in(&temporary), temporary.join("target"));
+        private_directory(&parent).expect("it is made");
+        std::os::unix::fs::symlink(&target, parent.join(LOCK)).expect("a link");
+        assert!(JobDirectory::create(&temporary).is_err());
+        assert!(!target.exists());
+        fs::remove_dir_all(&temporary).expect("it goes");
     }
 
     #[test]

@@ -255,6 +255,10 @@ pub struct Stand {
     /// The launcher has a key-value space, which the lowest rank of this host can use
     #[arg(long)]
     pub relay: bool,
+    /// Time after which a host that does not answer is given up
+    #[arg(long, value_name = "SECONDS", env = "POSTRIDER_HOST_TIMEOUT", default_value = "60")]
+    #[arg(value_parser = seconds)]
+    pub host_timeout: std::time::Duration,
     /// This process is the agent proper, and nobody's child
     #[arg(long)]
     pub detached: bool,

@@ -12,6 +12,8 @@ mod control;
 mod directory;
 mod doctor;
 mod flags;
+#[cfg(test)]
+mod fuzz;
 mod head;
 mod hosts;
 mod installation;

@@ -91,6 +91,8 @@ pub struct Block {
     pub length: u64,
 }
 
+/// The longest part of an operation where the transport sets no limit.
+pub const PART_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of a block in a packet's body.
 pub const BLOCK_BYTES: usize = 16;
 /// The most blocks of a packet.
@@ -159,7 +161,7 @@ impl Access {
     pub fn data_bytes(&self) -> u64 {
         match (self.verb, self.combination) {
             (Verb::Get, _) | (_, Some(Combination { operator: Operator::NoOp, .. })) => 0,
-            (Verb::CompareAndSwap, _) => 2 * self.bytes(),
+            (Verb::CompareAndSwap, _) => self.bytes().saturating_mul(2),
             _ => self.bytes(),
         }
     }
@@ -225,8 +227,21 @@ impl Access {
             }
             Blocks::One(block)
         };
-        let known = matches!(verb, Verb::Put | Verb::Get) || combination.is_some();
-        (known && access.data_bytes() == data_bytes).then_some(access)
+        (access.is_sound() && access.data_bytes() == data_bytes).then_some(access)
+    }
+
+    /// Whether whoever applies it finds what the verb needs.
+    fn is_sound(&self) -> bool {
+        match (self.verb, self.combination, self.blocks.as_slice()) {
+            (Verb::Put | Verb::Get, ..) => true,
+            (Verb::CompareAndSwap, Some(combination), [block]) => {
+                block.length == 1 && combination.operator != Operator::NoOp
+            }
+            (Verb::Accumulate, Some(_), _) => true,
+            // What was there before is kept until the answer has left.
+            (Verb::FetchAndOperate, Some(_), _) => self.bytes() <= PART_BYTES_MAX,
+            _ => false,
+        }
     }
 }
 
@@ -271,6 +286,14 @@ mod tests {
             |(verb, request, combination, position, blocks)| {
                 let verb = Verb::from_number(verb).unwrap();
                 let combination = (!matches!(verb, Verb::Put | Verb::Get)).then_some(combination);
+                let (combination, blocks) = match (verb, combination) {
+                    (Verb::CompareAndSwap, Some(combination)) => {
+                        let block = Block { length: 1, ..blocks.as_slice()[0] };
+                        let operator = Operator::Replace;
+                        (Some(Combination { operator, ..combination }), Blocks::One(block))
+                    }
+                    _ => (combination, blocks),
+                };
                 let mut access = Access { verb, request, combination, position, blocks };
                 if access.data_bytes() == 0 && matches!(access.blocks, Blocks::One(_)) {
                     access.position = 0;
@@ -299,6 +322,31 @@ mod tests {
                 prop_assert_eq!(access.block_bytes() as u64 + access.data_bytes(), bytes.len() as u64);
             }
         }
+    }
+
+    #[test]
+    fn a_packet_cannot_ask_for_more_than_it_carries() {
+        let kind = kind_of(0).unwrap();
+        let access = |verb, operator, length| Access {
+            verb,
+            request: 0,
+            combination: Some(Combination { operator, kind }),
+            position: 0,
+            blocks: Blocks::One(Block { offset: 0, length }),
+        };
+        let mut memory = OwnedMemory::new(64);
+        let decoded = |access: Access| {
+            let bytes = access.data_bytes() as usize;
+            Access::decode(access.verb, access.words(), UserMemory::of(&mut memory), bytes)
+        };
+        let mut decoded = decoded;
+        assert!(decoded(access(Verb::CompareAndSwap, Operator::Replace, 1)).is_some());
+        // It would compare, and write, what is not in the window and not in the packet.
+        assert_eq!(decoded(access(Verb::CompareAndSwap, Operator::Replace, 0)), None);
+        assert_eq!(decoded(access(Verb::CompareAndSwap, Operator::NoOp, 1)), None);
+        // What a fetch brings is held in memory, and so never longer than one part.
+        assert!(decoded(access(Verb::FetchAndOperate, Operator::NoOp, 1 << 10)).is_some());
+        assert_eq!(decoded(access(Verb::FetchAndOperate, Operator::NoOp, 1 << 40)), None);
     }
 
     #[test]

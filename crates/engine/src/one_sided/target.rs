@@ -225,7 +225,7 @@ impl State {
     pub(super) fn send_reply(&mut self, process: u32, reply: &mut Reply) -> Result<bool> {
         let limit = self.part_bytes_max(process) as usize;
         while reply.done < reply.total {
-            let words = [reply.request, reply.position + reply.done, 0];
+            let words = [reply.request, reply.position.wrapping_add(reply.done), 0];
             let header = Header { words, ..reply.header };
             let (place, bytes, _gathered) = reply.next(limit);
             if !self.send_one_sided(process, &header, place, bytes)? {

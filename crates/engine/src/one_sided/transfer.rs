@@ -10,7 +10,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_RMA_RANGE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::operation::{Access, BLOCK_BYTES, BLOCKS_MAX, Block, Blocks, Combination, Verb};
+use super::operation::{Access, BLOCK_BYTES, BLOCKS_MAX, Block, Blocks, Combination, PART_BYTES_MAX, Verb};
 use super::target::Reply;
 use crate::State;
 use crate::datatypes::{Datatype, Kind, segments};
@@ -20,9 +20,6 @@ use crate::point_to_point::request::Work;
 use crate::point_to_point::{Buffer, Completion, Outgoing, Status};
 use crate::transports::wire::{Header, Kind as PacketKind};
 use crate::transports::{Body, Limits};
-
-/// The longest part of an operation where the transport sets no limit.
-const PART_BYTES_MAX: u64 = 1 << 20;
 
 /// What waits for room on the way to a process.
 #[derive(Debug)]
@@ -272,7 +269,11 @@ impl State {
             return Err(lost());
         };
         let (window, rank) = (fetch.window, fetch.rank);
-        let taken = if class == 0 { bytes as u64 } else { u64::from_le(body.load()) };
+        let taken = match (class, bytes) {
+            (0, _) => bytes as u64,
+            (_, 8) => u64::from_le(body.load()),
+            _ => return Err(lost()),
+        };
         fetch.left = fetch.left.checked_sub(taken).ok_or_else(lost)?;
         let over = fetch.left == 0;
         if class == 0 {

@@ -252,7 +252,7 @@ impl Bridged {
             let turn = (self.next + step) % turns;
             let found = match turn.checked_sub(2) {
                 None if turn == 0 => self.receive_here()?,
-                None => self.receive_elsewhere(),
+                None => self.receive_elsewhere()?,
                 Some(link) => self.look(link),
             };
             if found.is_some() {
@@ -280,10 +280,10 @@ impl Bridged {
     }
 
     /// The next packet that the post of another job has.
-    fn receive_elsewhere(&mut self) -> Option<Incoming> {
+    fn receive_elsewhere(&mut self) -> Result<Option<Incoming>> {
         let mut found = None;
         for (&carrier, posted) in &mut self.posts {
-            while let Some(incoming) = posted.post.receive() {
+            while let Some(incoming) = posted.post.receive()? {
                 if let Some(&peer) = posted.known.get(&incoming.peer) {
                     found = Some((peer, carrier, incoming));
                     break;
@@ -294,8 +294,8 @@ impl Bridged {
                 break;
             }
         }
-        let (peer, carrier, incoming) = found?;
-        Some(self.in_order(peer, Current::Post(carrier), incoming))
+        let Some((peer, carrier, incoming)) = found else { return Ok(None) };
+        Ok(Some(self.in_order(peer, Current::Post(carrier), incoming)))
     }
 
     /// The packet that a post has for this process from `peer`, or an older one that has come over a bridge.

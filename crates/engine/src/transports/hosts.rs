@@ -78,12 +78,14 @@ impl Hosts {
 
     /// Looks at both in turn, so that neither starves.
     #[inline]
-    pub(super) fn receive(&mut self) -> Option<Incoming> {
+    pub(super) fn receive(&mut self) -> crate::error::Result<Option<Incoming>> {
         self.post_first = !self.post_first;
         if self.post_first {
-            self.post.receive().or_else(|| self.rings.receive())
-        } else {
-            self.rings.receive().or_else(|| self.post.receive())
+            return Ok(self.post.receive()?.or_else(|| self.rings.receive()));
+        }
+        match self.rings.receive() {
+            None => self.post.receive(),
+            found => Ok(found),
         }
     }
 

@@ -383,7 +383,7 @@ impl Transport {
         match self {
             Self::Alone => Ok(None),
             Self::SharedMemory(transport) => Ok(transport.receive()),
-            Self::Hosts(transport) => Ok(transport.receive()),
+            Self::Hosts(transport) => transport.receive(),
             Self::File(transport) => transport.receive(),
             Self::Simulated(transport) => Ok(transport.receive()),
             Self::Bridged(transport) => transport.receive(),

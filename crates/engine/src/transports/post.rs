@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::bell::{BellPipe, BellTower};
 use postrider_os::error::Result;
 use postrider_os::intake::{Filled, Found, Intake, LinkSource, watch};
@@ -24,9 +25,10 @@ use postrider_os::memory::UserMemory;
 use postrider_os::packet::{CREDIT, Class, HEAD_BYTES, Head, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
-use super::shared_memory::incoming;
+use super::shared_memory::parsed;
 use super::wire::{HEADER_BYTES_MAX, Header};
 use super::{Incoming, Limits, SingleCopy};
+use crate::error::Error;
 
 /// Messages up to this size travel at once: what asking first would cost is more than their time on the way.
 const EAGER_BYTES_MAX: usize = 64 << 10;
@@ -280,15 +282,15 @@ impl Post {
 
     /// The next packet, after all credits before it.
     #[inline]
-    pub(super) fn receive(&mut self) -> Option<Incoming> {
+    pub(super) fn receive(&mut self) -> crate::error::Result<Option<Incoming>> {
         if !self.indebted.is_empty() {
             self.give_credits();
         }
         while let Some(packet) = self.incoming.peek() {
             let (kind, peer) = of_label(packet.meta);
-            if self.is_message(kind, peer, packet.body) {
+            if let Some(incoming) = self.open(peer, kind, packet.body, packet.body_bytes)? {
                 self.current = Some(Current::Ring(packet));
-                return Some(incoming(peer, u32::from(kind), packet.body, packet.body_bytes));
+                return Ok(Some(incoming));
             }
             self.take(packet);
         }
@@ -300,34 +302,44 @@ impl Post {
             }
             Some((_, calls)) => {
                 *calls += 1;
-                None
+                Ok(None)
             }
-            None => None,
+            None => Ok(None),
         }
     }
 
-    /// Whether a packet is not only about this process's window.
-    fn is_message(&mut self, kind: u8, peer: u32, body: UserMemory) -> bool {
+    /// What a packet is; none if it is only about this process's window.
+    fn open(
+        &mut self,
+        peer: u32,
+        kind: u8,
+        body: UserMemory,
+        bytes: usize,
+    ) -> crate::error::Result<Option<Incoming>> {
         if kind != CREDIT {
             self.is_awaited = true;
             self.expect(peer);
-            return true;
+            let incoming = parsed(peer, u32::from(kind), body, bytes);
+            return incoming.map(Some).ok_or_else(|| nonsense(peer, kind, bytes));
         }
-        let bytes = u64::from_le(body.load());
+        if bytes != size_of::<u64>() {
+            return Err(nonsense(peer, kind, bytes));
+        }
+        let taken = u64::from_le(body.load());
         let pair = self.pair(peer);
-        pair.on_the_way = pair.on_the_way.saturating_sub(bytes);
-        false
+        pair.on_the_way = pair.on_the_way.saturating_sub(taken);
+        Ok(None)
     }
 
     /// Looks into the link from a host.
-    fn receive_from(&mut self, host: u32) -> Option<Incoming> {
+    fn receive_from(&mut self, host: u32) -> crate::error::Result<Option<Incoming>> {
         let job = Arc::clone(&self.job);
         let intake = job.intake(host);
         if !intake.enter() {
             if intake.want() {
                 self.bell.ring(job.post_bell());
             }
-            return None;
+            return Ok(None);
         }
         // What the post had put there before it lent the link comes first.
         if self.incoming.peek().is_some() {
@@ -337,9 +349,9 @@ impl Post {
         loop {
             match intake.next() {
                 Found::Packet(head, body) if self.is_for_this_process(host, &head) => {
-                    if self.is_message(head.kind, head.sender, body) {
+                    if let Some(incoming) = self.open(head.sender, head.kind, body, head.bytes as usize)? {
                         self.current = Some(Current::Link(host, head));
-                        return Some(incoming(head.sender, u32::from(head.kind), body, head.bytes as usize));
+                        return Ok(Some(incoming));
                     }
                     intake.take(&head);
                 }
@@ -347,7 +359,7 @@ impl Post {
                     Some(Filled::More) => {}
                     Some(Filled::Nothing) => {
                         intake.leave();
-                        return None;
+                        return Ok(None);
                     }
                     Some(Filled::End) | None => break,
                 },
@@ -356,7 +368,7 @@ impl Post {
         }
         intake.hand_over();
         self.bell.ring(job.post_bell());
-        None
+        Ok(None)
     }
 
     /// None when this process cannot read the link.
@@ -414,4 +426,14 @@ impl Post {
             self.bell.ring(self.job.post_bell());
         }
     }
+}
+
+/// The error for what a post has handed over and is no packet.
+#[cold]
+fn nonsense(peer: u32, kind: u8, bytes: usize) -> Error {
+    let detail = format!(
+        "what has come from rank {peer} on another host is no packet (kind {kind}, {bytes} bytes); does the same build of \
+         Postrider run there?"
+    );
+    Error::new(MPI_ERR_OTHER, detail)
 }

@@ -230,16 +230,21 @@ pub fn which_once(forced: Option<Algorithm>, crowded: bool) -> SingleCopy {
 /// The packet of kind `kind` and of `bytes` bytes at `packet` that rank `peer` has sent.
 #[inline]
 pub(super) fn incoming(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Incoming {
-    let known = Kind::from_number(kind as u8);
-    let header = known.and_then(|kind| Header::read(kind, packet, bytes));
-    let Some(header) = header else {
+    parsed(peer, kind, packet, bytes).unwrap_or_else(|| {
         panic!(
             "a ring holds a packet of rank {peer} of kind {kind} and {bytes} bytes: memory was overwritten"
-        );
-    };
+        )
+    })
+}
+
+/// The same for what may come from another host; none when it is no packet.
+#[inline]
+pub(super) fn parsed(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Option<Incoming> {
+    let kind = Kind::from_number(u8::try_from(kind).ok()?)?;
+    let header = Header::read(kind, packet, bytes)?;
     let head_bytes = header.bytes();
     let place = packet.offset(head_bytes as i64);
-    Incoming { peer, header, body: Body::Memory(place, bytes - head_bytes) }
+    Some(Incoming { peer, header, body: Body::Memory(place, bytes - head_bytes) })
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! They are asked in this order, because launchers start each other: hydra and Open MPI have their helpers started by `srun`.
 //! A batch script of Slurm is no step, has no `SLURM_STEP_NUM_TASKS`, and stays rank 0 of 1, whatever `SLURM_NTASKS` says.
 
+use postrider_os::packet::RANKS_MAX;
+
 /// Steps with greater numbers are no parallel programs: batch scripts, interactive steps, external ones.
 const STEPS_MAX: u32 = 0xffff_ff00;
 
@@ -57,13 +59,18 @@ pub fn find(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<Launched>
         Some(size) => Some(pmi(&look_up, size)?),
         None => match look_up.number("OMPI_COMM_WORLD_SIZE")? {
             Some(size) => Some(open_mpi(&look_up, size)?),
-            None => slurm(&look_up)?,
+            None => match slurm(&look_up)? {
+                None => return stranger(&look_up),
+                found => found,
+            },
         },
     };
     let Some(found) = found.filter(|found| found.size > 1) else { return Ok(None) };
     let Launched { launcher, rank, size, .. } = found;
-    if rank >= size {
-        return Err(format!("{launcher} has started this process as rank {rank} of {size}"));
+    if rank >= size || size > RANKS_MAX {
+        return Err(format!(
+            "{launcher} has started this process as rank {rank} of {size}; a job has at most {RANKS_MAX} ranks"
+        ));
     }
     if let Place::Known(Host { number, hosts, count, .. }) = found.place
         && (number >= hosts || count == 0 || count > size || hosts > size)
@@ -145,6 +152,26 @@ fn slurm<F: Fn(&str) -> Option<String>>(variables: &Variables<F>) -> Result<Opti
     let key = format!("slurm-{}-{job}.{step}", variables.text("SLURM_CLUSTER_NAME").unwrap_or_default());
     let host = Host { key, number, hosts, count };
     Ok(Some(Launched { launcher, rank, size, place: Place::Known(host) }))
+}
+
+/// Variables of launchers whose jobs cannot be joined, because only they know how many ranks there are, and where.
+const STRANGERS: [(&str, &str); 3] = [
+    ("a launcher with PMIx", "PMIX_RANK"),
+    ("a launcher of PALS", "PALS_RANKID"),
+    ("mpirun_rsh", "MPIRUN_RANK"),
+];
+
+/// Each rank of such a job would be rank 0 of 1, and say nothing of it. Rank 0 may be all of the job.
+fn stranger<F: Fn(&str) -> Option<String>>(variables: &Variables<F>) -> Result<Option<Launched>, String> {
+    for (launcher, name) in STRANGERS {
+        if let Some(rank @ 1..) = variables.number(name).ok().flatten() {
+            return Err(format!(
+                "{launcher} has started this process as rank {rank} ({name}), which Postrider cannot join; use `srun`, MPICH's \
+                 mpiexec or `postrider run` instead, or unset {name} if the process is to be alone"
+            ));
+        }
+    }
+    Ok(None)
 }
 
 /// The number at place `number` of a list such as `2(x3),1`.
@@ -235,6 +262,16 @@ mod tests {
     }
 
     #[test]
+    fn a_launcher_that_cannot_be_joined_is_named() {
+        for name in ["PMIX_RANK", "PALS_RANKID", "MPIRUN_RANK"] {
+            let rank = |rank: &str| find(|asked| (asked == name).then(|| rank.to_owned()));
+            assert_eq!(rank("0"), Ok(None));
+            let error = rank("2").expect_err("it is one of several");
+            assert!(error.contains(name) && error.contains("postrider run"), "{error}");
+        }
+    }
+
+    #[test]
     fn contradictions_are_refused() {
         assert!(among(&[("PMI_SIZE", "4"), ("PMI_RANK", "4"), ("PMI_FD", "9")]).is_err());
         assert!(among(&[("PMI_SIZE", "many")]).is_err());
@@ -257,5 +294,25 @@ mod tests {
             assert_eq!(entry(list, 0), None, "{list}");
         }
         assert_eq!(entry("1(x4294967295),2(x4294967295)", 7), Some(1));
+    }
+
+    #[test]
+    fn no_variable_is_trusted() {
+        let names: Vec<&str> = STEP.iter().map(|(name, _)| *name).chain(["PMI_RANK", "PMI_FD"]).collect();
+        let values = postrider_fuzz::text(["2(x2),1", "5", "77", "4294967295"].map(str::to_owned));
+        let cases = (proptest::collection::vec(values, names.len()), proptest::bool::ANY);
+        postrider_fuzz::survives(cases, |(values, pmi)| {
+            let found = find(|asked| match asked {
+                "PMI_SIZE" => pmi.then(|| values[0].clone()),
+                _ => names.iter().position(|name| *name == asked).map(|at| values[at].clone()),
+            });
+            match found {
+                Ok(Some(found)) if found.rank >= found.size || found.size > RANKS_MAX => {
+                    Err(format!("{found:?}"))
+                }
+                Err(what) if what.is_empty() => Err("an error says nothing".to_owned()),
+                _ => Ok(()),
+            }
+        });
     }
 }

@@ -255,6 +255,15 @@ mod tests {
     use std::thread;
 
     #[test]
+    fn no_mapping_is_trusted() {
+        let samples = ["(vector,(0,1,4))", "(vector,(0,3,1))", "(vector,(7,1,1),(3,1,1))"].map(str::to_owned);
+        postrider_fuzz::survives(postrider_fuzz::text(samples), |mapping| {
+            let whole = |hosts: Vec<u32>| hosts.len() == 5 && hosts.iter().all(|host| *host < 5);
+            if hosts(&mapping, 5).is_none_or(whole) { Ok(()) } else { Err("not all have a host".to_owned()) }
+        });
+    }
+
+    #[test]
     fn mappings_place_ranks() {
         assert_eq!(hosts("(vector,(0,1,4))", 4), Some(vec![0, 0, 0, 0]));
         assert_eq!(hosts("(vector,(0,2,2))", 4), Some(vec![0, 0, 1, 1]));

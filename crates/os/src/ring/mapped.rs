@@ -1,6 +1,6 @@
 //! The cells of a ring in shared memory.
 
-use super::{CELL, Consumer, Producer, RING_HEADER_BYTES, WORD};
+use super::{CELL, Consumer, Producer, RING_HEADER_BYTES, WORD, is_ring};
 use crate::memory::UserMemory;
 use crate::shared_memory::Segment;
 use crate::sync::{AtomicU32, AtomicU64};
@@ -19,7 +19,7 @@ pub(super) struct Cells {
 
 impl Cells {
     fn new(segment: &Segment, offset: usize, bytes: usize) -> Self {
-        assert!(bytes.is_power_of_two() && bytes >= 16 * CELL, "a ring of {bytes} bytes");
+        assert!(is_ring(bytes), "a ring of {bytes} bytes");
         let base = segment.place(offset + RING_HEADER_BYTES, bytes).address();
         assert!(base.is_multiple_of(CELL), "cells must be cache lines");
         // SAFETY: inside the segment, which the owner of the ring's ends keeps mapped for as long as they live

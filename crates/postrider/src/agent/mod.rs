@@ -207,7 +207,10 @@ fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool,
     }
     let mut agent = Agent::new(head, signals, &job, ranks, mail, &processes, started);
     agent.stay();
-    let Agent { ranks, cleaned, .. } = agent;
+    let Agent { head, ranks, cleaned, .. } = agent;
+    if head.is_lost() {
+        prepared.remove_central();
+    }
     if !cleaned {
         ranks.abandon();
     }

@@ -17,6 +17,7 @@ use postrider_os::process::cores;
 
 use crate::control::{Assignment, Messages, ToHead};
 use crate::directory::{self, JobDirectory};
+use crate::head::central;
 use crate::installation;
 use crate::launch::{Application, Refusal, Surroundings};
 use crate::post::{Copying, Places, Post};
@@ -139,8 +140,26 @@ impl Prepared {
             let _infallible = writeln!(text, "{rank} {name} {directory}");
         }
         let path = self.directory.path().join(MAP);
-        fs::write(&path, text)
-            .map_err(|error| Refusal::new(1, format!("cannot write {}: {error}", path.display())))
+        fs::write(&path, text).map_err(|error| {
+            Refusal::new(
+                1,
+                format!(
+                    "cannot write {}: {error} (TMPDIR chooses where job directories are made)",
+                    path.display()
+                ),
+            )
+        })
+    }
+}
+
+impl Prepared {
+    /// Removes the directory that the head has made and cannot remove any more.
+    pub fn remove_central(&self) {
+        if let Messages::Central(directory) = &self.assignment.messages
+            && directory::check_ours(Path::new(directory)).is_ok()
+        {
+            central::remove(Path::new(directory));
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The job's directory in one that all hosts see, when messages go through it.
 //!
 //! It is private and has an unpredictable name; nothing in it is locked, because not every shared file system has locks. The head makes it
-//! and removes it. A guard does that when the head is killed, and tries for a while, since ranks may write until they are ended.
+//! and removes it. When the head is killed its guard does that, and so does each agent that has lost the head, for the guard may have died
+//! with it. They try for a while, since ranks of other hosts may write until they are ended.
 
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +15,7 @@ use postrider_os::launch::Guard;
 
 use crate::launch::Refusal;
 
-/// How often, and how many times, the guard tries to remove the directory.
+/// How often, and how many times, a guard or an agent tries to remove the directory.
 const TRY_EVERY: Duration = Duration::from_millis(100);
 const TRIES_MAX: u32 = 300;
 
@@ -35,14 +36,7 @@ impl CentralDirectory {
             Refusal::new(1, format!("--central: cannot create the directory {}: {error}", path.display()))
         })?;
         let doomed = path.clone();
-        let guard = Guard::post(move || {
-            for _ in 0..TRIES_MAX {
-                if is_removed(fs::remove_dir_all(&doomed)) {
-                    return;
-                }
-                std::thread::sleep(TRY_EVERY);
-            }
-        });
+        let guard = Guard::post(move || remove(&doomed));
         match guard {
             Ok(guard) => Ok(Self { path, _guard: guard }),
             Err(error) => {
@@ -65,6 +59,16 @@ impl Drop for CentralDirectory {
         {
             eprintln!("postrider run: cannot remove {}: {error}", self.path.display());
         }
+    }
+}
+
+/// Removes the directory of a job that has lost its head, whoever else does so at the same time.
+pub fn remove(directory: &Path) {
+    for _ in 0..TRIES_MAX {
+        if is_removed(fs::remove_dir_all(directory)) {
+            return;
+        }
+        std::thread::sleep(TRY_EVERY);
     }
 }
 

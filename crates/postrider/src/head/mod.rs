@@ -5,7 +5,7 @@
 //! reports are those of a job on one host. No rank runs under the head itself, not even on its own host.
 
 mod agents;
-mod central;
+pub mod central;
 mod cleaners;
 mod input;
 mod ranks;

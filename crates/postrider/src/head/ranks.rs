@@ -15,6 +15,7 @@ use super::relays::{NoLink, Relays};
 use crate::control::{Assignment, OUTPUT_WINDOW_BYTES, ToAgent, ToHead};
 use crate::launch::Refusal;
 use crate::links::End;
+use crate::remote_shell::harmless;
 use crate::report::{HostFailure, Kind, Place};
 use crate::supervise::{Event, Failed, Output, Ranks};
 
@@ -100,20 +101,25 @@ impl RemoteRanks {
         match message {
             ToHead::Prepared { directory, cores, warnings } => {
                 let agent = self.agents.of(host);
+                if agent.progress != Progress::Preparing {
+                    return;
+                }
                 (agent.directory, agent.cores, agent.progress) = (directory, cores, Progress::Prepared);
-                let say = |warning| Event::Say(format!("postrider: host {}: {warning}\n", agent.name));
+                let shown = |warning: String| harmless(warning.as_bytes());
+                let say =
+                    |warning| Event::Say(format!("postrider: host {}: {}\n", agent.name, shown(warning)));
                 events.extend(warnings.into_iter().map(say));
                 self.start();
             }
             ToHead::Refused(refusal) => {
                 let agent = self.agents.of(host);
                 (agent.progress, agent.living) = (Progress::Refused, 0);
-                let message = format!("host {}: {}", agent.name, refusal.message);
+                let message = format!("host {}: {}", agent.name, harmless(refusal.message.as_bytes()));
                 events.push(Event::Refused(Refusal { message, ..refusal }));
             }
             ToHead::Started(pids) => self.started(host, pids, events),
             ToHead::Ended { rank, well, unborn } => self.rank_has_ended(host, rank, well, unborn),
-            ToHead::Failed(failed) => {
+            ToHead::Failed(failed) if self.is_of(failed.rank, host) => {
                 self.disturbed = true;
                 events.push(Event::Failed(failed));
             }
@@ -125,11 +131,12 @@ impl RemoteRanks {
                     }
                 }
             }
-            ToHead::Output(rank, error, bytes) if rank < self.placement.ranks() => {
+            ToHead::Output(rank, error, bytes) if self.is_of(rank, host) => {
                 let stream = 2 * rank as usize + usize::from(error);
                 self.outputs[usize::from(error)].push_back(Output { stream, bytes });
             }
-            ToHead::Output(..) => {}
+            // Nobody of ours speaks for the ranks of another host.
+            ToHead::Output(..) | ToHead::Failed(_) => {}
             ToHead::InputTaken(bytes) => {
                 self.input.iter_mut().for_each(|input| input.taken(bytes as usize));
             }
@@ -173,9 +180,13 @@ impl RemoteRanks {
         }
     }
 
+    /// Whether a number is that of a rank of host `host`.
+    fn is_of(&self, rank: u32, host: usize) -> bool {
+        rank < self.placement.ranks() && self.placement.host_of(rank) as usize == host
+    }
+
     fn rank_has_ended(&mut self, host: usize, rank: u32, well: bool, unborn: bool) {
-        let known = self.placement.ranks() > rank && self.placement.host_of(rank) as usize == host;
-        if !known || self.ended[rank as usize].is_some() {
+        if !self.is_of(rank, host) || self.ended[rank as usize].is_some() {
             return;
         }
         self.ended[rank as usize] = Some(well);
@@ -214,7 +225,7 @@ impl RemoteRanks {
     }
 
     fn failure_of(&self, host: usize, why: String) -> HostFailure {
-        let agent = &self.agents.all()[host];
+        let (agent, why) = (&self.agents.all()[host], harmless(why.as_bytes()));
         HostFailure { host: agent.name.clone(), ranks: agent.ranks.clone(), why }
     }
 

@@ -23,7 +23,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 /// Bytes of a name, as in the domain name system.
 const NAME_BYTES_MAX: usize = 255;
 /// Words of other launchers' host files that say nothing about the number of ranks.
-const IGNORED: [&str; 5] = ["max_slots", "max-slots", "maxslots", "ifname", "binding"];
+const IGNORED: [&str; 7] =
+    ["max_slots", "max-slots", "maxslots", "slots_max", "slots-max", "ifname", "binding"];
 
 /// The hosts of a list such as `a,b:2`, `a slots=2`, `n[1-3,07-09]:4`, `user@host` or `[::1]:2`.
 ///
@@ -76,7 +77,8 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
 /// Adds the hosts of one entry: names, each perhaps followed by words `key=value`.
 fn add_entry(entry: &str, hosts: &mut Vec<Host>) -> Result<(), String> {
     let mut first = hosts.len();
-    for word in split_outside_brackets(entry, char::is_whitespace) {
+    let entry = joined(entry);
+    for word in split_outside_brackets(&entry, char::is_whitespace) {
         let Some((key, value)) = word.split_once('=') else {
             first = hosts.len();
             add_hosts(word, hosts)?;
@@ -93,6 +95,12 @@ fn add_entry(entry: &str, hosts: &mut Vec<Host>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The entry without blanks around `=`, which Open MPI allows.
+fn joined(entry: &str) -> String {
+    let parts: Vec<&str> = entry.split('=').map(str::trim).collect();
+    parts.join("=")
 }
 
 /// Adds the hosts of one word: a name with ranges, and perhaps `:SLOTS`.
@@ -214,7 +222,7 @@ fn check_name(name: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!(
             "{name:?} is not the name of a host: letters, digits, dots, dashes and underscores make one, \
-             perhaps with user@ in front, and it does not begin with a dash"
+             perhaps with user@ in front, and it does not begin with a dash; slots follow a colon, as in host:2"
         )),
     }
 }
@@ -268,6 +276,28 @@ mod tests {
     }
 
     #[test]
+    fn host_files_of_other_launchers_are_read_as_they_are() {
+        let files = [
+            (
+                "Open MPI",
+                "# nodes\nn1 slots=4 max_slots=8\nn2 slots = 2 slots_max=4\nme@n3\n",
+                "n1=4 n2=2 me@n3",
+            ),
+            ("MPICH", "n1:4\nn2:2 ifname=eth1 # fast\nn3 binding=rr\n", "n1=4 n2=2 n3"),
+            ("Intel MPI", "n1:4\n\nn2\nn2\n", "n1=4 n2 n2"),
+            ("PBS", "n1.cluster\nn1.cluster\nn2.cluster\n", "n1.cluster n1.cluster n2.cluster"),
+            ("Windows", "n1 slots=2\r\n\r\n[::1]:2\r\n", "n1=2 [::1]=2"),
+            ("no last line end", "n[01-03,10]:2", "n01=2 n02=2 n03=2 n10=2"),
+        ];
+        for (whose, text, expected) in files {
+            let mut file = tempfile::NamedTempFile::new().expect("a file");
+            file.write_all(text.as_bytes()).expect("it can be written");
+            let hosts = read_file(file.path()).unwrap_or_else(|what| panic!("{whose}: {what}"));
+            assert_eq!(shown(&hosts), expected, "{whose}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         let wrong = [
             ("", "no host"),
@@ -291,6 +321,15 @@ mod tests {
             ("[nonsense:x]", "not the name"),
             ("-oProxyCommand=date", "no host before"),
             ("-F", "dash"),
+            ("a*2", "host:2"),
+            ("+n0", "not the name"),
+            ("^a", "not the name"),
+            ("n[1-3:2]", "not the name"),
+            ("a slots =", "slots"),
+            ("= 2", "no host before"),
+            ("me@you@host", "not the name"),
+            ("a@", "not the name"),
+            ("\u{feff}a", "not the name"),
             ("me@-host", "dash"),
             ("-me@host", "dash"),
             ("a;date", "not the name"),

@@ -156,6 +156,18 @@ mod tests {
     }
 
     #[test]
+    fn slurms_lists_may_have_several_brackets() {
+        let list = ("SLURM_JOB_NODELIST", "r[1-2]n[01-02],gpu[8-10]-ib,login");
+        let names = ["r1n01", "r1n02", "r2n01", "r2n02", "gpu8-ib", "gpu9-ib", "gpu10-ib", "login"];
+        let counts = [4, 4, 4, 4, 2, 2, 1, 1];
+        let expected = names.iter().zip(counts).map(|(name, count)| pair(name, count)).collect();
+        assert_eq!(allocation(&[list, ("SLURM_TASKS_PER_NODE", "4(x4),2(x2),1(x2)")]), Ok(Some(expected)));
+        // The older name of the variable.
+        let two = Ok(Some(vec![pair("n1", 1), pair("n2", 1)]));
+        assert_eq!(allocation(&[("SLURM_NODELIST", "n[1-2]"), ("SLURM_NTASKS", "2")]), two);
+    }
+
+    #[test]
     fn what_slurm_says_is_not_trusted() {
         let list = ("SLURM_JOB_NODELIST", "n[1-3]");
         for tasks in ["2(x4)", "2(x99999999999)", "2(x", "x", "1", "-1(x3)", "2(x3),", "(x3)"] {
@@ -174,6 +186,10 @@ mod tests {
         assert_eq!(allocation(&[("LSB_DJOB_HOSTFILE", path)]), expected);
         let pairs = Ok(Some(vec![pair("a", 2), pair("b", 4)]));
         assert_eq!(allocation(&[("LSB_MCPU_HOSTS", "a 2 b 4")]), pairs);
+        // A host may be there with several queues, and its name on several lines of a file.
+        let pieces = file("a 1 all.q@a UNDEFINED\na 1 fast.q@a UNDEFINED\nb 4 all.q@b 0,1:0,2\n");
+        let path_of_pieces = pieces.path().to_str().expect("a plain path");
+        assert_eq!(allocation(&[("PE_HOSTFILE", path_of_pieces)]), pairs);
         let engine = file("a 2 all.q@a UNDEFINED\nb 4 all.q@b <NULL>\n");
         let path = engine.path().to_str().expect("a plain path");
         assert_eq!(allocation(&[("PE_HOSTFILE", path)]), pairs);

@@ -437,7 +437,9 @@ impl Clerk {
         match (head.class, &mut self.carriers.files) {
             (Class::Packet, None) => match self.desk_of(head.receiver) {
                 Some(desk) if desk.fits(head.bytes as usize) => {
-                    desk.deliver(head.kind, head.sender, body, head.bytes as usize);
+                    if !desk.deliver(head.kind, head.sender, body, head.bytes as usize) {
+                        return Err("its ranks have sent more than they may before it is taken".to_owned());
+                    }
                 }
                 // A guest that has left.
                 None if !is_rank => {}

@@ -1,13 +1,16 @@
 //! The post's side of one rank, or of one guest: a ring from it, a ring to it, and what has come for it and found no room.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use postrider_os::bridge::Bridge;
 use postrider_os::job::Job;
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::label;
+use postrider_os::packet::{WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
+
+/// What each packet that waits counts besides its bytes.
+const PACKET_BYTES: u64 = 8;
 
 /// The desk of one rank or guest.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub struct Desk {
     to: Producer,
     /// Labels and bodies of packets, in order.
     waiting: VecDeque<(u32, OwnedMemory)>,
+    /// Bytes that wait, of each sender.
+    waiting_bytes: BTreeMap<u32, u64>,
     /// Keeps a guest's rings mapped.
     _bridge: Option<Bridge>,
 }
@@ -42,7 +47,15 @@ impl Desk {
         to: Producer,
         bridge: Option<Bridge>,
     ) -> Self {
-        Self { number, owner, from, to, waiting: VecDeque::new(), _bridge: bridge }
+        Self {
+            number,
+            owner,
+            from,
+            to,
+            waiting: VecDeque::new(),
+            waiting_bytes: BTreeMap::new(),
+            _bridge: bridge,
+        }
     }
 
     /// The rank or guest.
@@ -73,14 +86,23 @@ impl Desk {
         }
     }
 
-    /// Hands over a packet of kind `kind` from `sender`, or keeps it until there is room.
-    pub fn deliver(&mut self, kind: u8, sender: u32, body: UserMemory, bytes: usize) {
+    /// Hands over a packet of kind `kind` from `sender`, or keeps it until there is room. False when the sender has sent more than its
+    /// window lets it, which is not kept.
+    pub fn deliver(&mut self, kind: u8, sender: u32, body: UserMemory, bytes: usize) -> bool {
         let label = label(kind, sender);
-        if !self.waiting.is_empty() || !self.push(label, body, bytes) {
-            let mut kept = OwnedMemory::new(bytes);
-            body.copy_to(UserMemory::of(&mut kept), bytes);
-            self.waiting.push_back((label, kept));
+        if self.waiting.is_empty() && self.push(label, body, bytes) {
+            return true;
         }
+        let waiting = self.waiting_bytes.entry(sender).or_default();
+        *waiting += bytes as u64 + PACKET_BYTES;
+        // Credits need no window, and are never more than the packets that they are for.
+        if *waiting > 2 * WINDOW_BYTES {
+            return false;
+        }
+        let mut kept = OwnedMemory::new(bytes);
+        body.copy_to(UserMemory::of(&mut kept), bytes);
+        self.waiting.push_back((label, kept));
+        true
     }
 
     /// Hands over what has waited, as far as there is room; true when something was.
@@ -91,6 +113,13 @@ impl Desk {
                 self.waiting.push_front((label, body));
                 break;
             }
+            let sender = of_label(label).1;
+            if let Some(waiting) = self.waiting_bytes.get_mut(&sender) {
+                *waiting -= body.len() as u64 + PACKET_BYTES;
+            }
+        }
+        if self.waiting.is_empty() {
+            self.waiting_bytes.clear();
         }
         self.waiting.len() < before
     }

@@ -6,15 +6,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use postrider_fuzz::{bytes, survives_slowly, survives_within};
 use postrider_os::file::{Inbox, Outbox};
 use postrider_os::hosts::Placement;
+use postrider_os::intake::{Filled, Found};
 use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::{Class, Head, label, of_label};
+use postrider_os::packet::{Class, HEAD_BYTES, Head, label, of_label};
 use postrider_os::parcel::{Name, POST, Parcel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Copying, Notice, Places, Post};
+use crate::fuzz::stream;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -282,4 +285,74 @@ fn nothing_from_a_link_is_trusted() {
     assert!(packet(1, 0, 60_000).contains("fits no ring"), "longer than any packet");
     let file = Head { class: Class::File, kind: 0, sender: 1, receiver: 0, bytes: 0 };
     assert!(said_after(&file.encode()).expect("it is lost").contains("another way"));
+}
+
+/// Packets that rank 1 sends to rank 0, and what the posts of other hosts might send.
+fn streams(class: Class) -> [Vec<u8>; 4] {
+    let body = [7; 40];
+    let piece = |number: u64, offset: u64, bytes: u64| {
+        let words = [number, offset, bytes].map(u64::to_le_bytes);
+        [words.as_flattened(), &body[..]].concat()
+    };
+    let (first, last, whole) = (piece(0, 0, 80), piece(0, 40, 80), piece(1, 0, 40));
+    let bye = Head { class: Class::Bye, kind: 0, sender: 0, receiver: 0, bytes: 0 };
+    [
+        stream(class, &[(1, 0, &whole)]),
+        stream(class, &[(1, 0, &first), (3, 2, &whole), (1, 0, &last)]),
+        stream(class, &[(1, 0, b""), (1, 2, &body[..8])]),
+        [stream(class, &[(3, 0, &whole)]), bye.encode().to_vec()].concat(),
+    ]
+}
+
+#[test]
+fn damaged_streams_are_taken_apart() {
+    let samples = streams(Class::Packet).into_iter().chain(streams(Class::File));
+    survives_within(4 << 20, bytes(samples), |bytes| {
+        let (reader, writer) = pipe();
+        fs::File::from(writer).write_all(&bytes).map_err(|error| error.to_string())?;
+        let job = job(Transport::SharedMemory, 0);
+        let (intake, mut taken) = (job.intake(1), 0);
+        while intake.fill(reader.as_fd()).map_err(|error| error.to_string())? == Filled::More {
+            loop {
+                match intake.next() {
+                    Found::Packet(head, body) => {
+                        let mut content = vec![0; head.bytes as usize];
+                        body.read(&mut content);
+                        intake.take(&head);
+                        taken += HEAD_BYTES + content.len();
+                    }
+                    Found::Nothing => break,
+                    Found::Nonsense => return Ok(()),
+                }
+            }
+        }
+        if taken <= bytes.len() { Ok(()) } else { Err("it is longer than it was".to_owned()) }
+    });
+}
+
+#[test]
+fn damaged_streams_end_a_link_or_are_delivered() {
+    let deliver = |transport: Transport, bytes: &[u8]| {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let local = folder.path().join("job");
+        drop(Outbox::open(&local).map_err(|error| error.to_string())?);
+        let places = (transport == Transport::File).then_some(Places { local, central: None, copying: None });
+        let post = Post::start(job(transport, 0), places).map_err(|error| error.to_string())?;
+        let ((reader, writer), (back, to)) = (pipe(), pipe());
+        post.attach(1, reader, to);
+        fs::File::from(writer).write_all(bytes).map_err(|error| error.to_string())?;
+        let _goodbye = fs::File::from(back).read_to_end(&mut Vec::new());
+        let named = |notice| match notice {
+            Notice::Lost { why, .. } | Notice::Failed(why) => !why.is_empty(),
+            Notice::Wants(_) => true,
+        };
+        if std::iter::from_fn(|| post.next()).all(named) {
+            Ok(())
+        } else {
+            Err("a notice says nothing".to_owned())
+        }
+    };
+    for (transport, class) in [(Transport::SharedMemory, Class::Packet), (Transport::File, Class::File)] {
+        survives_slowly(4 << 20, bytes(streams(class)), |bytes| deliver(transport, &bytes));
+    }
 }

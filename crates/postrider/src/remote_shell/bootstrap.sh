@@ -1,7 +1,8 @@
 # Finds, or receives, the build of Postrider that the other side runs, and becomes it. Run by `sh` on the far host.
 #
-# Words: MARK BUILD SYSTEM OWN ARGUMENT..., each written for printf(1): what is not plain is \0 and three octal digits.
-# BUILD is looked for at OWN, the path that it has on the other side, then in two private directories. If it is nowhere,
+# Words: MARK BUILD SYSTEM OWNER OWN ARGUMENT..., each written for printf(1): what is not plain is \0 and three octal digits.
+# BUILD is looked for at OWN, the path that it has on the other side, where it belongs to the user OWNER; then in two private
+# directories. If it is nowhere,
 # its files are asked for, one by one: a line `file BYTES PATH`, and then so many bytes, or `link TARGET PATH`. They become visible
 # all at once, by a rename. All that is said is lines that begin with MARK, since a shell that starts may print things too.
 #
@@ -15,8 +16,8 @@ while [ $count -gt 0 ]; do
     set -- "$@" "${word%.}";
     count=$((count - 1));
 done;
-mark=$1; build=$2; system=$3; own=$4;
-shift 4;
+mark=$1; build=$2; system=$3; owner=$4; own=$5;
+shift 5;
 
 say() { echo "postrider-$mark: $*"; };
 is_right() { [ -x "$1" ] && [ "$("$1" build </dev/null)" = "$build" ]; };
@@ -26,7 +27,22 @@ is_private() {
     case $1 in drwx------*) [ "$3" = "$(id -u)" ];; *) false;; esac;
 };
 
-if is_right "$own" 2>/dev/null; then
+# No link, and nobody can have put it there, or can exchange it, but root, this user, and who has installed it on the other side:
+# all directories above are of one of them, and not open to everybody, unless only owners can rename what is in them (sticky).
+is_safe() {
+    at=$(cd "${1%/*}" && pwd -P)/${1##*/};
+    case $(ls -ldn "$at") in l*) return 1;; esac;
+    while :; do
+        set -- $(ls -ldn "$at");
+        case $3 in 0|"$(id -u)"|"$owner") ;; *) return 1;; esac;
+        case $1 in ????????w[tT]*) ;; ????????w*) return 1;; esac;
+        [ "$at" = / ] && return 0;
+        at=${at%/*};
+        at=${at:-/};
+    done;
+};
+
+if { is_safe "$own" && is_right "$own"; } 2>/dev/null; then
     say found;
     exec "$own" "$@";
 fi;
@@ -55,6 +71,8 @@ receive() {
         esac;
     done;
 };
+# The file system is not mounted noexec, which would be known too late: the build is sent once.
+can_run() { echo exit >"$new/try" && chmod u+x "$new/try" && "$new/try" && rm "$new/try"; };
 get_it() {
     mkdir -p "$place" && is_private "$place" || return 1;
     if [ -d "$place/$build" ]; then
@@ -65,8 +83,9 @@ get_it() {
     mkdir "$new" || return 1;
     trap clean EXIT;
     trap "exit 1" HUP INT TERM;
-    receive || { say "failed the build cannot be stored in $place"; exit 1; };
-    is_right "$new/bin/postrider" || { clean; return 1; };
+    can_run || { clean; return 1; };
+    receive || { say "failed the build cannot be stored in $place; free some space there"; exit 1; };
+    is_right "$new/bin/postrider" || { say "failed the build was copied to $place and does not start"; exit 1; };
     find "$place" -mindepth 1 -maxdepth 1 -name "[0-9n]*" -mtime +30 -exec rm -rf {} +;
     # Somebody may have been faster, and use it already. Then this goes into that directory, and away.
     mv "$new" "$place/$build";
@@ -78,7 +97,7 @@ if try_both has_it; then
 elif try_both get_it; then
     say copied;
 else
-    say "failed the build cannot be stored, neither in $HOME/.cache/postrider nor in ${TMPDIR:-/tmp}";
+    say "failed the build can be stored and run neither in $HOME/.cache/postrider nor in ${TMPDIR:-/tmp}; point TMPDIR there to a directory that is yours to write, and not mounted noexec";
     exit 1;
 fi;
 exec "$place/$build/bin/postrider" "$@";

@@ -257,9 +257,13 @@ fn refusal(host: &str, failed: &Failed, child: &mut Child, complaints: &Complain
         let what = harmless(what.as_bytes());
         Refusal::final_one(format!("host {host}: {what}{}", refusals::quoted(&complaints.text())))
     };
-    let code = end(child, matches!(failed, Failed::Ended));
+    let code = end(child, matches!(failed, Failed::Ended(_)));
     match failed {
-        Failed::Ended => refusals::explain(host, code, &complaints.text()),
+        // A login shell may say on either output that it allows nothing.
+        Failed::Ended(printed) => {
+            let all = [harmless(printed), complaints.text()];
+            refusals::explain(host, code, all.join("\n").trim())
+        }
         Failed::Said(what) | Failed::Here(what) => with_quote(what),
     }
 }

@@ -52,6 +52,12 @@ const KNOWN: &[Known] = &[
         false,
     ),
     (
+        &["UNPROTECTED PRIVATE KEY FILE", "private key will be ignored"],
+        "your private key is not used, because others could read it",
+        "take their rights away with `chmod 600` and the name of the file below",
+        false,
+    ),
+    (
         &[
             "Permission denied (",
             "Permission denied, please try again",
@@ -192,6 +198,11 @@ mod tests {
             ("kex_exchange_identification: read: Connection reset by peer", "MaxStartups", true),
             ("Not allowed at this time\r\nConnection closed by h2 port 22", "PerSourcePenalties", true),
             ("This account is currently not available.", "shell", false),
+            (
+                "This private key will be ignored.\r\nLoad key \"/k\": bad permissions\r\nme@h2: Permission denied (publickey).",
+                "chmod 600",
+                false,
+            ),
             ("something new", "something new", false),
         ];
         for (complaints, word, again) in told {

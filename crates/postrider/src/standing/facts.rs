@@ -180,11 +180,25 @@ mod tests {
             prop_assert_eq!(listed(&ranges(&numbers)), Some(numbers));
         }
 
-        #[test]
-        fn no_text_is_trusted(text: String, list in "[0-9,:-]{0,16}") {
-            let _ = (Facts::parse(&text), Reach::parse(&text), listed(&list));
-            let _ = Facts::parse(&format!("h\n2\n{list}\n/tmp\n\n/a"));
-        }
+    }
+
+    #[test]
+    fn no_text_is_trusted() {
+        let reach = Reach { refusal: Some("no key".to_owned()), sees: vec![0, 2, 4] };
+        let samples = [facts("a", vec![0, 1, 2, 9]).text(), facts("b", vec![]).text(), reach.text()];
+        let cases = (postrider_fuzz::text(samples.clone()), postrider_fuzz::text(samples));
+        postrider_fuzz::survives_within(8 << 20, cases, |(first, second)| {
+            let reaches: Option<Vec<Reach>> =
+                [&first, &second].map(|text| Reach::parse(text)).into_iter().collect();
+            let all: Option<Vec<Facts>> =
+                [first, second].map(|text| Facts::parse(&text)).into_iter().collect();
+            let Some(all) = all else { return Ok(()) };
+            let _way = reaches.map(|reaches| decide(&all, &reaches, false));
+            if let Some(placement) = placement(&all, 4) {
+                drop(map(&all, &placement));
+            }
+            Ok(())
+        });
     }
 
     fn facts(name: &str, ranks: Vec<u32>) -> Facts {

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use postrider_os::standing::{hex, unhex};
 
-use crate::directory;
+use crate::directory::{self, Held};
 
 /// Environment variable: the directory in which hosts meet.
 pub const ENV_MEETING: &str = "POSTRIDER_RENDEZVOUS";
@@ -112,28 +112,33 @@ impl Meeting {
     fn gather(&mut self, round: u32, text: &str, missing: &mut Vec<u32>) -> Option<Vec<String>> {
         let call = self.call.clone()?;
         let mut texts = vec![Some(text.to_owned())];
-        self.directories.iter().for_each(|directory| refresh(directory, self.host));
+        let held = self.held();
+        held.iter().for_each(|directory| refresh(directory.path(), self.host));
         missing.clear();
         for host in 1..self.hosts {
             let name = format!("{round}-{host}");
-            let found = self.directories.iter().find_map(|directory| read(&directory.join(&name), &call));
+            let found = held.iter().find_map(|directory| read(&directory.path().join(&name), &call));
             texts.push(found.and_then(|mut texts| (texts.len() == 1).then(|| texts.remove(0))));
             missing.extend(texts[host as usize].is_none().then_some(host));
         }
         let texts: Vec<String> = texts.into_iter().collect::<Option<_>>()?;
-        for directory in &self.directories {
-            let _another_will_do = write(&directory.join(format!("{round}-all")), &call, &texts);
+        for directory in &held {
+            let _another_will_do = write(&directory.path().join(format!("{round}-all")), &call, &texts);
         }
         Some(texts)
+    }
+
+    /// The directories that are there and private.
+    fn held(&self) -> Vec<Held> {
+        self.directories.iter().filter_map(|directory| Held::new(directory).ok()).collect()
     }
 
     fn answer(&mut self, round: u32, text: &str, missing: &mut Vec<u32>) -> Option<Vec<String>> {
         *missing = vec![0];
         self.answered.resize(self.directories.len(), None);
         for (directory, answered) in self.directories.iter().zip(&mut self.answered) {
-            if directory::check_ours(directory).is_err() {
-                continue;
-            }
+            let Ok(held) = Held::new(directory) else { continue };
+            let directory = held.path();
             refresh(directory, self.host);
             let call = called(directory).filter(|call| self.call.as_ref().is_none_or(|first| first == call));
             let Some(call) = call else { continue };
@@ -153,17 +158,17 @@ impl Meeting {
 
     /// Says that this host needs the directories no more.
     pub fn leave(&self, last_round: u32) {
-        for directory in self.directories.iter().filter(|directory| directory::check_ours(directory).is_ok())
-        {
-            let _not_there = fs::remove_file(directory.join(format!("{last_round}-{}", self.host)));
+        for directory in self.held() {
+            let _not_there = fs::remove_file(directory.path().join(format!("{last_round}-{}", self.host)));
         }
     }
 
     /// Whether all other hosts have left.
     pub fn is_over(&self, last_round: u32) -> bool {
-        self.directories.iter().for_each(|directory| refresh(directory, self.host));
+        let held = self.held();
+        held.iter().for_each(|directory| refresh(directory.path(), self.host));
         let stays = |host: u32| {
-            self.directories.iter().any(|directory| directory.join(format!("{last_round}-{host}")).exists())
+            held.iter().any(|directory| directory.path().join(format!("{last_round}-{host}")).exists())
         };
         !(1..self.hosts).any(stays)
     }
@@ -208,18 +213,17 @@ pub fn number_of(key: &str) -> u64 {
 /// Makes the private directory and calls in it. What an earlier attempt has left there goes.
 fn open(directory: &Path, number: &str) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            directory::check_ours(directory)?;
-            for entry in fs::read_dir(directory)?.flatten() {
-                let _not_a_file = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
-            }
-        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         made => made?,
     }
-    for part in PARTS {
-        DirBuilder::new().mode(0o700).create(directory.join(part))?;
+    let held = Held::new(directory)?;
+    for entry in fs::read_dir(held.path())?.flatten() {
+        let _not_a_file = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
     }
-    write(&directory.join(CALL), number, &[])
+    for part in PARTS {
+        DirBuilder::new().mode(0o700).create(held.path().join(part))?;
+    }
+    write(&held.path().join(CALL), number, &[])
 }
 
 /// The number of the call in `directory`.

@@ -65,7 +65,7 @@ fn work(stand: &Stand) -> io::Result<()> {
         preparing::prepare(stand, &mut guests, limit, until)
     });
     match prepared {
-        Ok(prepared) => Serving::new(prepared, guests, signals).serve(),
+        Ok(prepared) => Serving::new(prepared, guests, signals, stand.host_timeout).serve(),
         Err(why) => guests.say_to_all(&Word::Refused(why)),
     }
     Ok(())

@@ -2,12 +2,14 @@
 //!
 //! A line is a word of [`Say`]. Between host 0 and each other host there is either the pipe of a remote shell, which the other has opened,
 //! or, when messages go through a central directory, a file for each direction that its reader looks at now and then and
-//! that is only ever extended (it is renamed into place, complete).
+//! that is only ever extended (it is renamed into place, complete). Whoever has nothing to say says now and then that it lives: by a word, or by
+//! another number in a file beside that.
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use postrider_os::standing::{LINE_BYTES_MAX, hex, unhex};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,6 +32,8 @@ pub enum Say {
     Open(u32),
     /// To host 0: nothing of the job is left on this host.
     Gone,
+    /// The agent lives.
+    Ping,
 }
 
 impl Say {
@@ -42,6 +46,7 @@ impl Say {
             Self::Wants(host) => format!("wants {host}\n"),
             Self::Open(host) => format!("open {host}\n"),
             Self::Gone => "gone\n".to_owned(),
+            Self::Ping => "ping\n".to_owned(),
         }
     }
 
@@ -54,6 +59,7 @@ impl Say {
             ("wants", host) => Self::Wants(host.parse().ok()?),
             ("open", host) => Self::Open(host.parse().ok()?),
             ("gone", "") => Self::Gone,
+            ("ping", "") => Self::Ping,
             _ => return None,
         })
     }
@@ -63,8 +69,11 @@ impl Say {
 #[derive(Debug)]
 enum Way {
     Pipe { reader: OwnedFd, writer: OwnedFd },
-    Files { reader: PathBuf, writer: PathBuf, said: String, seen: usize },
+    Files { reader: PathBuf, writer: PathBuf, said: String, seen: usize, pings: u64, pinged: String },
 }
+
+/// What follows the name of a file in that of the one whose number says that its writer lives.
+const ALIVE: &str = "alive";
 
 /// A conversation with one other agent.
 #[derive(Debug)]
@@ -74,6 +83,7 @@ pub struct Peer {
     way: Way,
     input: Vec<u8>,
     over: bool,
+    last_heard: Instant,
     /// While it is open the far end of the remote shell lives, which is a process of this host.
     _far_end: Option<OwnedFd>,
 }
@@ -81,7 +91,11 @@ pub struct Peer {
 impl Peer {
     /// Through the pipe of a remote shell.
     pub fn through_pipe(host: u32, reader: OwnedFd, writer: OwnedFd) -> Self {
-        Self { host, way: Way::Pipe { reader, writer }, input: Vec::new(), over: false, _far_end: None }
+        Self::new(host, Way::Pipe { reader, writer })
+    }
+
+    fn new(host: u32, way: Way) -> Self {
+        Self { host, way, input: Vec::new(), over: false, last_heard: Instant::now(), _far_end: None }
     }
 
     /// The same, at the far end of the remote shell.
@@ -93,8 +107,35 @@ impl Peer {
     pub fn through_files(host: u32, here: u32, directory: &std::path::Path) -> Self {
         let (reader, writer) =
             (directory.join(format!("{host}-{here}")), directory.join(format!("{here}-{host}")));
-        let way = Way::Files { reader, writer, said: String::new(), seen: 0 };
-        Self { host, way, input: Vec::new(), over: false, _far_end: None }
+        let (said, pinged) = (String::new(), String::new());
+        Self::new(host, Way::Files { reader, writer, said, seen: 0, pings: 0, pinged })
+    }
+
+    /// Says that this agent lives, and looks whether the other one does.
+    ///
+    /// # Errors
+    /// Those of [`Peer::say`].
+    pub fn ping(&mut self) -> io::Result<()> {
+        let Way::Files { reader, writer, pings, pinged, .. } = &mut self.way else {
+            return self.say(&Say::Ping);
+        };
+        let number = fs::read_to_string(reader.with_extension(ALIVE)).unwrap_or_default();
+        if *pinged != number {
+            *pinged = number;
+            self.last_heard = Instant::now();
+        }
+        *pings += 1;
+        fs::write(writer.with_extension(ALIVE), pings.to_string())
+    }
+
+    /// Since when nothing has been heard of it.
+    pub fn last_heard(&self) -> Instant {
+        self.last_heard
+    }
+
+    /// Time in which it could not be heard does not count.
+    pub fn forgive(&mut self) {
+        self.last_heard = Instant::now();
     }
 
     /// Says something.
@@ -134,10 +175,16 @@ impl Peer {
         if !self.input.contains(&b'\n') {
             self.read();
         }
-        let Some(end) = self.input.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
-        let line: Vec<u8> = self.input.drain(..=end).collect();
-        let said = std::str::from_utf8(&line[..end]).ok().and_then(Say::parse);
-        said.map(Some).ok_or_else(|| "it has said what no agent says".to_owned())
+        while let Some(end) = self.input.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.input.drain(..=end).collect();
+            let said = std::str::from_utf8(&line[..end]).ok().and_then(Say::parse);
+            self.last_heard = Instant::now();
+            match said.ok_or_else(|| "it has said what no agent says".to_owned())? {
+                Say::Ping => {}
+                said => return Ok(Some(said)),
+            }
+        }
+        Ok(None)
     }
 
     fn read(&mut self) {
@@ -171,7 +218,6 @@ fn is_readable(reader: BorrowedFd<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     const ALL: [Say; 6] = [Say::Welcome, Say::Done, Say::Over, Say::Wants(7), Say::Open(u32::MAX), Say::Gone];
 
@@ -197,13 +243,19 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn no_line_is_trusted(line: String, rest in "[a-z0-9 .-]{0,12}") {
-            let _ = Say::parse(&line);
-            for word in ["failed", "wants", "open", "done"] {
-                let _ = Say::parse(&format!("{word} {rest}"));
-            }
-        }
+    #[test]
+    fn no_line_is_trusted() {
+        let samples: Vec<u8> = ALL.iter().flat_map(|say| say.line().into_bytes()).collect();
+        let failed = Say::Failed("rank 1".to_owned()).line().into_bytes();
+        let nothing = fs::File::open("/dev/null").expect("it is there");
+        postrider_fuzz::survives(postrider_fuzz::bytes([samples, failed]), |bytes| {
+            let (reader, mut writer) = io::pipe().map_err(|error| error.to_string())?;
+            writer.write_all(&bytes).map_err(|error| error.to_string())?;
+            drop(writer);
+            let nowhere = nothing.try_clone().map_err(|error| error.to_string())?;
+            let mut peer = Peer::through_pipe(1, reader.into(), nowhere.into());
+            while peer.hear().is_ok_and(|said| said.is_some()) {}
+            Ok(())
+        });
     }
 }

@@ -58,6 +58,17 @@ pub struct Prepared {
     pub central: Option<PathBuf>,
 }
 
+/// What `postrider run` can do and a job that another launcher has started cannot is not left out silently.
+fn check_transfer() -> Result<(), String> {
+    match std::env::var("POSTRIDER_TRANSFER") {
+        Ok(way) if !way.is_empty() && way != "ssh" => Err(format!(
+            "POSTRIDER_TRANSFER={way}: under another launcher messages travel between hosts through ssh, or through a directory that \
+             all see (POSTRIDER_CENTRAL); unset it, or start the job with `postrider run --transfer {way}`"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Waits for ranks and hosts, at most until `until`, and makes what they need.
 ///
 /// # Errors
@@ -78,6 +89,7 @@ pub fn prepare(
     let Some(own) = directory.as_ref().filter(|_| stand.hosts > 1) else {
         return alone(stand, guests, directory, transport);
     };
+    check_transfer()?;
     let mut hosts = Hosts::new(stand, guests, own.path(), until)?;
     let met = hosts.meet(transport);
     hosts.meeting_ends(met.is_err());

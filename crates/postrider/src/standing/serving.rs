@@ -23,8 +23,10 @@ use crate::post::Notice;
 /// How often one looks at files of other agents: soon after something has happened, and later.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-/// Without such files everything is told.
-const UNTIL_TOLD: Duration = Duration::from_secs(60);
+/// Without such files everything is told, but that another host has vanished.
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// Pings in the time that a host may be silent, at least.
+const PINGS_IN_SILENCE: u32 = 4;
 /// How long the reason may take after a link has ended, which comes from host 0 through a connection of its own.
 const REASON_LIMIT: Duration = Duration::from_secs(2);
 /// Time that ranks have to end on request before they are killed.
@@ -62,11 +64,15 @@ pub struct Serving {
     done: BTreeSet<u32>,
     gone: BTreeSet<u32>,
     pause: Duration,
+    /// How long another host may be silent.
+    silence: Duration,
+    ping_due: Instant,
 }
 
 impl Serving {
-    /// A job whose ranks wait.
-    pub fn new(prepared: Prepared, guests: Guests, signals: Signals) -> Self {
+    /// A job whose ranks wait, in which no host may be silent for longer than `silence`.
+    pub fn new(mut prepared: Prepared, guests: Guests, signals: Signals, silence: Duration) -> Self {
+        prepared.peers.iter_mut().for_each(Peer::forgive);
         let (done, gone) = (BTreeSet::new(), BTreeSet::new());
         Self {
             prepared,
@@ -78,6 +84,8 @@ impl Serving {
             done,
             gone,
             pause: PAUSE_MIN,
+            silence,
+            ping_due: Instant::now(),
         }
     }
 
@@ -103,6 +111,7 @@ impl Serving {
         }
         self.look_at_mail()?;
         let course = self.hear()?;
+        self.ping()?;
         let overdue = |since: &Instant| since.elapsed() > REASON_LIMIT;
         if let Some((_, why)) = self.lost.take_if(|(since, _)| overdue(since))
             && !self.said_done
@@ -132,7 +141,9 @@ impl Serving {
             links.wait_for(&mut entries);
         }
         let by_files = self.prepared.peers.iter().any(|peer| peer.descriptor().is_none() && !peer.is_over());
-        let limit = if by_files || self.lost.is_some() { self.pause } else { UNTIL_TOLD };
+        let until_ping = self.ping_due.saturating_duration_since(Instant::now());
+        let until_told = if self.prepared.peers.is_empty() { PING_EVERY } else { until_ping };
+        let limit = if by_files || self.lost.is_some() { self.pause } else { until_told };
         self.guests.sleep(entries, limit);
         let events = self.guests.look();
         self.pause = if events.is_empty() { (self.pause * 5 / 4).min(PAUSE_MAX) } else { PAUSE_MIN };
@@ -231,6 +242,32 @@ impl Serving {
         }
     }
 
+    /// Says to other agents that this one lives, and finds those that do not. A host may vanish without a word, and without traffic nothing
+    /// else would tell.
+    fn ping(&mut self) -> Result<(), Failure> {
+        let (now, every) = (Instant::now(), PING_EVERY.min(self.silence / PINGS_IN_SILENCE));
+        if now < self.ping_due {
+            return Ok(());
+        }
+        // Whoever was stopped, as all of a job that is suspended, has heard nothing of others meanwhile.
+        let was_stopped = now.duration_since(self.ping_due) > every;
+        self.ping_due = now + every;
+        for peer in self.prepared.peers.iter_mut().filter(|peer| !self.gone.contains(&peer.host)) {
+            // That it has gone is seen where it is heard.
+            let _gone = peer.ping();
+            if was_stopped {
+                peer.forgive();
+            }
+            if now.saturating_duration_since(peer.last_heard()) > self.silence {
+                let name = &self.prepared.all[peer.host as usize].name;
+                let seconds = self.silence.as_secs_f64();
+                let why = format!("host {name} has not answered for {seconds} seconds; the job is ended");
+                return Err(Failure::Here(why));
+            }
+        }
+        Ok(())
+    }
+
     /// Does what other agents say.
     fn hear(&mut self) -> Result<Course, Failure> {
         let mut heard = Vec::new();
@@ -266,7 +303,7 @@ impl Serving {
                     let mail = self.prepared.mail.as_mut();
                     let _opened_by_us = mail.and_then(|(_, links)| links.want(wanting));
                 }
-                Say::Wants(_) => {}
+                Say::Wants(_) | Say::Ping => {}
             }
         }
         Ok(course)

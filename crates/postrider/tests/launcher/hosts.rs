@@ -303,6 +303,25 @@ fn a_central_directory_is_made_and_removed() {
     child.wait().expect("it is dead");
     wait_until("all are gone", || pids.iter().all(|&pid| is_gone(pid)));
     wait_until_empty(&shared);
+    // The head together with its guard: as when its host dies.
+    let mut child = begin(&mut hosts.script(&["--hosts", "a,b", "--central", &path], FAMILY));
+    let pids = family(&lines(&mut child, 8));
+    send(child.id(), Signal::STOP);
+    for guard in guards(child.id()) {
+        send(guard, Signal::KILL);
+    }
+    send(child.id(), Signal::KILL);
+    child.wait().expect("it is dead");
+    wait_until("all are gone", || pids.iter().all(|&pid| is_gone(pid)));
+    wait_until_empty(&shared);
+}
+
+/// The children of the launcher `pid` that are copies of it, and not agents, which here are its children as well.
+fn guards(pid: u32) -> Vec<u32> {
+    let program = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).ok();
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("its children");
+    let children = children.split_whitespace().map(|pid| pid.parse().expect("a process"));
+    children.filter(|&child| program(child) == program(pid)).collect()
 }
 
 fn is_empty(directory: &Path) -> bool {

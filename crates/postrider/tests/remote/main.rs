@@ -7,8 +7,8 @@
 
 mod beds;
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use beds::{Bed, EXECUTABLE};
@@ -94,8 +94,48 @@ fn links_and_open_directories_of_others_are_not_used() {
     symlink(&target, temporary.join(format!("postrider-{user}"))).expect("a link");
     let report = bed.doctor(&["--hosts", "h1"]);
     assert_eq!(report.code, Some(1), "{report:?}");
-    report.says(&["host h1", "cannot be stored", &temporary.display().to_string()]);
+    report.says(&["host h1", "can be stored and run neither", &temporary.display().to_string()]);
     assert!(beds::names(&target).is_empty());
+}
+
+#[test]
+fn an_executable_that_others_could_exchange_is_not_run() {
+    let bed = Bed::new(&["h1"]);
+    let open = bed.folder("open");
+    let executable = open.join("postrider");
+    fs::hard_link(EXECUTABLE, &executable).expect("a second name of the executable");
+    let is_copied = || {
+        let report = bed.run(&executable, &["--hosts", "h1", "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&report.text).expect("JSON");
+        (report.code, json["hosts"][0]["copied"].as_bool())
+    };
+    assert_eq!(is_copied(), (Some(0), Some(false)));
+    fs::set_permissions(&open, Permissions::from_mode(0o777)).expect("it is ours");
+    assert_eq!(is_copied(), (Some(0), Some(true)));
+    // In a sticky directory only its owner can.
+    fs::set_permissions(&open, Permissions::from_mode(0o1777)).expect("it is ours");
+    assert_eq!(is_copied(), (Some(0), Some(false)));
+}
+
+#[test]
+fn a_host_where_nothing_can_be_run_says_so() {
+    let bed = Bed::new(&["h1"]);
+    bed.lacks_the_build("h1");
+    // As on a file system that is mounted noexec.
+    bed.program("h1", "chmod", "exit 0");
+    let report = bed.doctor(&["--hosts", "h1"]);
+    assert_eq!(report.code, Some(1), "{report:?}");
+    report.says(&["host h1", "can be stored and run neither", "noexec"]);
+    assert!(beds::names(&bed.home("h1").join(".cache/postrider")).is_empty());
+}
+
+#[test]
+fn what_a_login_shell_says_on_its_output_counts() {
+    let bed = Bed::new(&["h1"]);
+    bed.environment("h1", "echo 'This account is currently not available.'; exit 1\n");
+    let report = bed.doctor(&["--hosts", "h1"]);
+    assert_eq!(report.code, Some(1), "{report:?}");
+    report.says(&["host h1: its login shell allows no commands"]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use postrider_os::job::{Job, State};
 use postrider_os::standing::{Word, address, cores, listen, peer, start};
+use rustix::process::{Pid, Signal, kill_process};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -41,7 +42,8 @@ fn play() {
         println!("rank {rank} {}", if central.is_some() { "central" } else { "near" });
         match &script[..] {
             "crash" if rank == 1 => std::process::exit(CRASHED),
-            "crash" => loop {
+            "vanish" if rank == count => vanish(&job, &key),
+            "crash" | "vanish" => loop {
                 std::thread::sleep(LIMIT);
             },
             _ => {}
@@ -52,6 +54,20 @@ fn play() {
         assert!(local.iter().all(|directory| !Path::new(directory).exists()));
     }
     std::process::exit(0);
+}
+
+/// The agent of this host is not heard of any more until that of host 0 has given it up.
+fn vanish(job: &Job, key: &str) -> ! {
+    let agent = Pid::from_raw(job.launcher() as i32).expect("a process");
+    kill_process(agent, Signal::STOP).expect("it is ours");
+    let first = address(key, 0).expect("an address");
+    while UnixStream::connect_addr(&first).is_ok() {
+        std::thread::sleep(PAUSE);
+    }
+    kill_process(agent, Signal::CONT).expect("it is ours");
+    loop {
+        std::thread::sleep(LIMIT);
+    }
 }
 
 /// Finds the agent of this host, or starts it, and says which rank this is.
@@ -165,6 +181,7 @@ impl Surroundings {
             ("POSTRIDER_RENDEZVOUS", at("shared")),
             ("POSTRIDER_SSH", at(shell)),
             ("POSTRIDER_TRANSPORT", "shared-memory".to_owned()),
+            ("POSTRIDER_HOST_TIMEOUT", if script == "vanish" { "2" } else { "60" }.to_owned()),
         ];
         let variables: Vec<(&str, &str)> =
             variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -230,6 +247,17 @@ fn a_rank_that_ends_too_early_ends_the_others_on_all_hosts() {
             assert!(statuses[rank].signal().is_some(), "{statuses:?} {errors}");
         }
         assert_eq!(errors.matches("postrider: rank 1 on host ").count(), 1, "{errors}");
+        surroundings.check_empty();
+    }
+}
+
+#[test]
+fn a_host_that_falls_silent_ends_the_job_without_any_traffic() {
+    for shell in ["stays", "refuses"] {
+        let surroundings = Surroundings::new();
+        let (statuses, output, errors) = surroundings.launch("vanish", 2, 2, shell).end();
+        assert!(statuses.iter().all(|status| status.signal().is_some()), "{statuses:?} {output} {errors}");
+        assert!(errors.contains("has not answered for 2 seconds"), "{errors}");
         surroundings.check_empty();
     }
 }

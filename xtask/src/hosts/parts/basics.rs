@@ -15,6 +15,7 @@ pub fn plan(arguments: &Arguments) -> (Options, Vec<Case>) {
         let names_all = ["h1", "h2", "h3"].iter().all(|host| ended.output.contains(host));
         (!ended.exited(0) || !names_all).then(|| ended.problem("expected exit code 0 and all names"))
     }));
+    cases.extend(super::attacks::cases(arguments));
     let copied = arguments.clone();
     cases.push(Case::new("a build that is only on h0", move |stage| only_on_h0(&copied, stage)));
     (Options::default(), cases)

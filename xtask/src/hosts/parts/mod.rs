@@ -1,6 +1,7 @@
 //! The tests over several hosts, part by part: each says what its beds are like, and what its cases are.
 
 mod anomalies;
+mod attacks;
 mod basics;
 mod headline;
 mod mpi4py;

@@ -1,0 +1,71 @@
+//! What another user of a host may have put in the way of a job, under names that can be guessed: nothing of it is followed, used or run.
+
+use crate::hosts::runner::{Arguments, Case, Stage};
+use crate::hosts::watch::Ended;
+use anyhow::{Result, ensure};
+
+/// Somebody who has no rights here but those that everybody has.
+const ATTACKER: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+/// Where jobs of root have their directories.
+const PLACE: &str = "/tmp/postrider-0";
+
+/// The cases; they need hosts on which root is root.
+pub fn cases(arguments: &Arguments) -> Vec<Case> {
+    let refused = |name: &str, attack: String| {
+        let command = arguments.launch(&["--transport", "file", "--hosts", "h1"], None, &["true"]);
+        attacked(name, attack, command, |stage, ended| {
+            let told = ["h1", PLACE, "mode 0700", "TMPDIR"].iter().all(|word| ended.error.contains(word));
+            let untouched = stage.run(1, &shell("test -z \"$(ls -A /tmp/theirs 2>/dev/null)\""))?.exited(0);
+            let right = told && untouched && ended.exited(1);
+            Ok((!right)
+                .then(|| ended.problem("expected a refusal that names the directory, and nothing in it")))
+        })
+    };
+    let theirs = format!("{ATTACKER} mkdir -m 777 /tmp/theirs");
+    vec![
+        refused("a link of another user", format!("{theirs} && {ATTACKER} ln -s /tmp/theirs {PLACE}")),
+        refused("a directory of another user", format!("{ATTACKER} mkdir -m 700 {PLACE}")),
+        refused("a directory that others may enter", format!("mkdir -m 770 {PLACE}")),
+        executable(arguments),
+    ]
+}
+
+/// An executable of another user at the path that the launcher has on its own host.
+fn executable(arguments: &Arguments) -> Case {
+    let attack = format!(
+        "{ATTACKER} sh -c 'umask 0; mkdir -p /tmp/copy/bin; printf \"#!/bin/sh\\ntouch /tmp/taken\\n\" >/tmp/copy/bin/postrider;
+         chmod 777 /tmp/copy/bin/postrider'"
+    );
+    let prefix = arguments.prefix();
+    let command = format!(
+        "mkdir /tmp/copy && cp -r {0}/bin {0}/lib /tmp/copy/ && /tmp/copy/bin/postrider run --hosts h1 hostname; code=$?;
+         rm -r /tmp/copy; exit $code",
+        prefix.display()
+    );
+    attacked("an executable of another user", attack, shell(&command), |stage, ended| {
+        let taken = stage.run(1, &shell("test -e /tmp/taken"))?.exited(0);
+        let right = !taken && ended.exited(0) && ended.output.trim() == "h1";
+        Ok((!right).then(|| ended.problem("expected that it is not run, and the job is")))
+    })
+}
+
+/// An attack on h1, and then a command on h0.
+fn attacked(
+    name: &str,
+    attack: String,
+    command: Vec<String>,
+    judge: impl Fn(&Stage<'_>, &Ended) -> Result<Option<String>> + Send + Sync + 'static,
+) -> Case {
+    Case::new(name, move |stage| {
+        let prepared = stage.run(1, &shell(&attack))?;
+        ensure!(prepared.exited(0), "{}", prepared.problem("the attack cannot be prepared"));
+        let judged = stage.run(0, &command).and_then(|ended| judge(stage, &ended));
+        let _nothing_there =
+            stage.run(1, &shell(&format!("rm -rf {PLACE} /tmp/theirs /tmp/copy /tmp/taken")))?;
+        judged
+    })
+}
+
+fn shell(script: &str) -> Vec<String> {
+    ["sh", "-c", script].map(str::to_owned).into()
+}
