@@ -47,7 +47,7 @@ pub enum Way {
     HostsByCentralFiles,
 }
 
-pub const WAYS: [Way; 9] = [
+pub const WAYS: [Way; 10] = [
     Way::Simulated { seed: 1, single_copy: SingleCopy::Always },
     Way::Simulated { seed: 2, single_copy: SingleCopy::Never },
     Way::Simulated { seed: 3, single_copy: SingleCopy::Crossing },
