@@ -39,29 +39,6 @@ static void mixed(MPI_Win win)
     }
 }
 
-/* Rank 1 shares the lock until the last but one has it as well, while the last one waits to be alone. */
-static void joined(MPI_Win win)
-{
-    int go = 0, other = size - 2;
-    for (int round = 0; size >= 4 && round < ROUNDS; round++) {
-        if (rank == 1) {
-            OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
-            OK(MPI_Send(&go, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD));
-            OK(MPI_Send(&go, 1, MPI_INT, other, 0, MPI_COMM_WORLD));
-            OK(MPI_Recv(&go, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-            OK(MPI_Win_unlock(0, win));
-        } else if (rank == other) {
-            OK(MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-            OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
-            OK(MPI_Send(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
-            OK(MPI_Win_unlock(0, win));
-        } else if (rank == size - 1) {
-            OK(MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-            alone(win, 0);
-        }
-    }
-}
-
 static void all(MPI_Win win, long *own)
 {
     int visits = 0;
@@ -79,8 +56,6 @@ static void all(MPI_Win win, long *own)
     OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
     CHECK_EQ(*own, visits);
     OK(MPI_Win_unlock(rank, win));
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    joined(win);
     OK(MPI_Win_free(&win));
 }
 

@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the environment has beside mpi4py.
-const PACKAGES: &[&str] = &["numpy", "scipy", "matplotlib", "pytest"];
+const PACKAGES: &[&str] = &["numpy", "scipy", "matplotlib", "pytest", "cffi", "dill", "pyyaml"];
+
+/// What tests of mpi4py want: they are skipped without it.
+pub const TESTED_WITH: [&str; 4] = ["numpy", "cffi", "dill", "pyyaml"];
 
 /// The version of mpi4py whose sources are built and whose tests are run.
 pub const MPI4PY_VERSION: &str = "4.1.2";
@@ -105,17 +108,24 @@ impl Environment {
     }
 }
 
-/// The Python environment `folder/name`, which has just this package; it is made now if it is not there.
-pub fn of_package(folder: &Path, name: &str, package: &str) -> Result<PathBuf> {
+/// The installation of MPICH, from its wheel.
+pub fn mpich() -> Result<PathBuf> {
+    of_packages(&workspace::target()?.join("engines"), "mpich", &["mpich"])
+}
+
+/// The Python environment `folder/name`, which has just these packages; it is made now if it is not there.
+pub fn of_packages(folder: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let environment = folder.join(name);
-    let complete = environment.join("complete");
-    if !complete.exists() {
-        eprintln!("setup: {package} in {}", environment.display());
+    let (complete, wanted) = (environment.join("complete"), packages.join(" "));
+    if !std::fs::read_to_string(&complete).is_ok_and(|found| found == wanted) {
+        eprintln!("setup: {wanted} in {}", environment.display());
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         workspace::run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-        let mut pip = Command::new(environment.join("bin/pip"));
-        workspace::run(pip.args(["install", "--quiet", "--disable-pip-version-check", package]))?;
-        std::fs::write(complete, package)?;
+        // Not bin/pip: in a folder that was copied, that is about the first one.
+        let mut pip = Command::new(environment.join("bin/python"));
+        let pip = pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        workspace::run(pip.args(packages))?;
+        std::fs::write(complete, wanted)?;
     }
     Ok(environment)
 }

@@ -5,7 +5,7 @@
 //! suite prints itself, and one for each command that prints none.
 
 use crate::environment::{self, Environment};
-use crate::workspace;
+use crate::workspace::{self, xtask};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ const STAGES: &[Stage] = &[
     ("models", models),
     ("programs", || Ok(vec![xtask(&["test"])])),
     ("client", client),
-    // With 1 and 4 ranks, too, without this option: that takes twice as long.
+    // With 1 and 4 ranks, too, by `cargo xtask test --all`.
     ("mpi4py", || Ok(vec![xtask(&["mpi4py", "--ranks", "2,3"])])),
     ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])])),
     ("mpich-abi", mpich_abi),
@@ -139,13 +139,6 @@ fn counted(output: &str) -> Option<Count> {
     total
 }
 
-/// This program with other arguments.
-fn xtask(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "xtask".into()));
-    command.args(arguments).current_dir(workspace::root());
-    command
-}
-
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = workspace::cargo();
     command.args(arguments);
@@ -165,8 +158,7 @@ fn launcher() -> PathBuf {
 
 /// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel.
 fn mpich_abi() -> Result<Vec<Command>> {
-    let mpich = environment::of_package(&workspace::target()?.join("engines"), "mpich", "mpich")?;
-    let compiler = mpich.join("bin/mpicc").display().to_string();
+    let compiler = environment::mpich()?.join("bin/mpicc").display().to_string();
     let mut constants =
         cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
     constants.env("POSTRIDER_TEST_MPICC", &compiler);

@@ -21,6 +21,13 @@ pub fn cargo() -> Command {
     command
 }
 
+/// This program with other arguments.
+pub fn xtask(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "xtask".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
 /// Cargo's target folder: CARGO_TARGET_DIR and the configuration files can move it.
 pub fn target() -> Result<PathBuf> {
     let mut command = cargo();

@@ -46,7 +46,7 @@ impl Workshop {
 
     /// The directory of a Python environment that has `package`.
     pub fn environment(&self, name: &str, package: &str) -> Result<PathBuf> {
-        environment::of_package(&self.work, name, package)
+        environment::of_packages(&self.work, name, &[package])
     }
 
     /// The directory with the binaries for an engine.

@@ -7,7 +7,7 @@
 
 pub mod records;
 
-use crate::environment::{Environment, MPI4PY_VERSION};
+use crate::environment::{Environment, MPI4PY_VERSION, TESTED_WITH};
 use crate::test::Transport;
 use crate::{environment, link, workspace};
 use anyhow::{Context, Result, ensure};
@@ -98,12 +98,12 @@ impl Suite {
         Ok(Self { python, tests, folder })
     }
 
-    /// The same with mpi4py's wheel, in an environment that has nothing else: the wheel finds the library that the
-    /// launcher leads it to.
+    /// The same with mpi4py's wheel, in an environment that has no MPI: the wheel finds the library that the launcher leads it to.
     pub fn of_wheel() -> Result<Self> {
         let target = workspace::target()?;
         let package = format!("mpi4py=={MPI4PY_VERSION}");
-        let environment = environment::of_package(&target.join("engines"), "mpi4py", &package)?;
+        let packages = [&[package.as_str()][..], &TESTED_WITH].concat();
+        let environment = environment::of_packages(&target.join("engines"), "mpi4py", &packages)?;
         let (python, folder) = (environment.join("bin/python"), target.join("mpi4py"));
         let tests = sources(&python, &folder)?;
         let library = workspace::installation().join("lib").join(link::MPICH_SONAME);

@@ -3,7 +3,7 @@
 //! A program is compiled twice: as it stands and, with `-DLARGE_COUNT`, against the functions that take `MPI_Count`. The
 //! second build runs at `MPI_THREAD_MULTIPLE`; by default at three ranks only, with `--all` at every rank count. A run is
 //! right when it exits with 0 and says nothing. What a run leaves behind, files or processes, is a failure too, and so is a
-//! function of the library that no test calls.
+//! function of the library that no test calls. `--all` also runs what takes longest of other suites, see [`others`].
 //!
 //! With `--engine mpich` the same executables run on another library, by `postrider run --engine`: that checks the tests,
 //! and the ABI. Where that library is known to deviate from the standard, `tests/deviations.txt` says so, and these programs
@@ -12,6 +12,7 @@
 pub mod job;
 mod leftovers;
 pub mod names;
+mod others;
 pub mod programs;
 pub mod report;
 
@@ -27,7 +28,7 @@ use std::time::Duration;
 /// Compiles and runs the C programs of tests/ and the anomalies.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Run every build of every program at every rank count.
+    /// Run every build of every program at every rank count, with MPICH's ABI as well, and mpi4py's suite with both.
     #[arg(long)]
     all: bool,
     /// Only this folder of tests/: a chapter of the standard, or anomalies.
@@ -105,7 +106,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         binaries: workspace::target()?.join("tests"),
     };
     let report = Report::new();
-    if arguments.engine == Engine::Postrider && arguments.chapter.is_none() && arguments.filter.is_none() {
+    let is_whole =
+        arguments.engine == Engine::Postrider && arguments.chapter.is_none() && arguments.filter.is_none();
+    if is_whole {
         report.add("names", "every function is called by a test", names::check());
     }
     let builds = programs.iter().flat_map(|program| program.builds(&setup.binaries)).collect::<Vec<_>>();
@@ -131,6 +134,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     });
     progress.finish_and_clear();
     report.add("leftovers", "nothing stays in /dev/shm", leftovers::check(&before));
+    if arguments.all && is_whole && arguments.compiler.is_none() && arguments.prefix.is_none() {
+        others::run(&report)?;
+    }
     if report.finish() > 0 {
         // The closing line has said everything.
         std::process::exit(1);
@@ -156,9 +162,7 @@ fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
     Ok(match (&arguments.prefix, arguments.engine) {
         (_, Engine::Postrider) => None,
         (Some(prefix), Engine::Mpich | Engine::MpichIo) => Some(prefix.clone()),
-        (None, Engine::Mpich | Engine::MpichIo) => {
-            Some(environment::of_package(&workspace::target()?.join("engines"), "mpich", "mpich")?)
-        }
+        (None, Engine::Mpich | Engine::MpichIo) => Some(environment::mpich()?),
     })
 }
 

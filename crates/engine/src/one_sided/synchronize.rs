@@ -104,18 +104,12 @@ impl Instance {
     /// Waits until something holds for all of some processes of a window. Makes progress also when there is nothing to wait for: a program
     /// that locks or flushes its own memory again and again may wait for what others do there.
     fn wait_for_peers(&self, key: Key, whom: Whom, holds: impl Fn(&Peer) -> bool) -> Result<()> {
-        let is_over = |state: &State| Ok(state.windows.get(key)?.every(whom, &holds));
         let state = self.lock();
-        let (before, at_once) = (state.completions, is_over(&state)?);
+        let before = state.completions;
         let state = self.progress(state)?;
         self.wake_others(&state, before);
-        if at_once && state.windows.get(key)?.shared.is_none() {
-            drop(state);
-            self.pause();
-            return Ok(());
-        }
-        self.wait_until(state, |state| match is_over(state) {
-            Ok(over) => over.then_some(Ok(())),
+        self.wait_until(state, |state| match state.windows.get(key) {
+            Ok(window) => window.every(whom, &holds).then_some(Ok(())),
             Err(error) => Some(Err(error)),
         })
     }
