@@ -118,16 +118,8 @@ fn copy_by(
     number: c_int,
     value: &Value,
 ) -> Result<Option<Value>> {
-    type Copy = unsafe extern "C" fn(
-        usize,
-        c_int,
-        c_int,
-        usize,
-        c_int,
-        isize,
-        *mut isize,
-        *mut c_int,
-    ) -> c_int;
+    type Copy =
+        unsafe extern "C" fn(usize, c_int, c_int, usize, c_int, isize, *mut isize, *mut c_int) -> c_int;
     let (mut copied, mut flag) = (0, 0);
     // SAFETY: whoever gave this address calls callbacks of this kind with it: callback, object, key, extra state, kind of
     // value, value, and where the copy and its flag go.
