@@ -65,7 +65,7 @@ def complaint(postrider, folder, ranks, transport, command, expected):
     output = f"{ended.stdout[-2000:]}\n{ended.stderr[-2000:]}"
     if ended.returncode != 0:
         return f"exit code {ended.returncode}\n{output}"
-    return "" if expected in ended.stdout else f"nothing says {expected!r}\n{output}"
+    return "" if expected in ended.stdout + ended.stderr else f"nothing says {expected!r}\n{output}"
 
 
 def main():
