@@ -42,6 +42,7 @@ const STAGES: &[Stage] = &[
     ("mpi4py", || Ok(vec![xtask(&["mpi4py", "--ranks", "2,3"])])),
     ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])])),
     ("mpich-abi", mpich_abi),
+    ("binaries", binaries),
     ("octave", octave),
     ("python", python),
     ("hosts", hosts),
@@ -156,15 +157,31 @@ fn launcher() -> PathBuf {
     workspace::installation().join("bin/postrider")
 }
 
-/// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel.
+/// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel. And programs that
+/// MPICH's compiler makes for the standard ABI, with its header; the stage `engine` runs ours on MPICH.
 fn mpich_abi() -> Result<Vec<Command>> {
     let compiler = environment::mpich()?.join("bin/mpicc").display().to_string();
     let mut constants =
         cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
     constants.env("POSTRIDER_TEST_MPICC", &compiler);
     let programs = ["test", "--compiler", &compiler, "--ranks", "3", "--transport", "shared-memory"];
+    let standard = mpich.join("bin/mpicc_abi").display().to_string();
+    let of_standard = ["test", "--compiler", &standard, "--ranks", "3", "--chapter", "communicators"];
     let python = ["mpi4py", "--wheel", "--ranks", "2", "--transport", "shared-memory"];
-    Ok(vec![constants, xtask(&programs), xtask(&python)])
+    Ok(vec![constants, xtask(&programs), xtask(&of_standard), xtask(&python)])
+}
+
+/// Programs that Debian has built for MPICH. There are none where there are no packages of Debian.
+fn binaries() -> Result<Vec<Command>> {
+    if Command::new("apt-get").arg("--version").output().is_err() {
+        return Ok(Vec::new());
+    }
+    let mut setup = Command::new(workspace::root().join("scripts/setup"));
+    setup.arg("binaries");
+    let mut run = Command::new("python3");
+    run.arg(workspace::root().join("tests/binaries/binaries.py")).arg(launcher());
+    run.arg(workspace::target()?.join("verify/binaries"));
+    Ok(vec![setup, run])
 }
 
 /// The Octave package, through each transport.

@@ -91,6 +91,45 @@ contains
         call mpi_type_free(copy)
         call mpi_type_free(type)
         call mpi_type_free_keyval(key)
+        call other_language()
+    end subroutine
+
+    ! Section 19.3.7: C gets a pointer to what Fortran has set, and Fortran the address that C has set.
+    subroutine other_language()
+        interface
+            function c_get(comm, key, value, flag) bind(C, name='MPI_Comm_get_attr') result(code)
+                import :: c_int, c_ptr
+                integer(c_int), value :: comm, key
+                type(c_ptr), intent(out) :: value
+                integer(c_int), intent(out) :: flag
+                integer(c_int) :: code
+            end function
+            function c_set(comm, key, value) bind(C, name='MPI_Comm_set_attr') result(code)
+                import :: c_int, c_ptr
+                integer(c_int), value :: comm, key
+                type(c_ptr), value :: value
+                integer(c_int) :: code
+            end function
+        end interface
+        integer :: key, code
+        integer(c_int) :: found
+        integer(MPI_ADDRESS_KIND) :: value
+        integer(MPI_ADDRESS_KIND), pointer :: there
+        integer, target :: something
+        type(c_ptr) :: place
+        logical :: flag
+        call mpi_comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND)
+        value = -2_MPI_ADDRESS_KIND ** 50
+        call mpi_comm_set_attr(MPI_COMM_SELF, key, value)
+        code = c_get(MPI_COMM_SELF%MPI_VAL, key, place, found)
+        call check(code == MPI_SUCCESS .and. found /= 0, 'attribute in C')
+        call c_f_pointer(place, there)
+        call check(there == value, 'its value in C')
+        code = c_set(MPI_COMM_SELF%MPI_VAL, key, c_loc(something))
+        call mpi_comm_get_attr(MPI_COMM_SELF, key, value, flag)
+        call check(flag .and. value == transfer(c_loc(something), value), 'pointer of C')
+        call mpi_comm_delete_attr(MPI_COMM_SELF, key)
+        call mpi_comm_free_keyval(key)
     end subroutine
 
     subroutine copied(oldtype, type_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
