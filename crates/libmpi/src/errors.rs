@@ -16,7 +16,7 @@ use crate::tables::tables;
 use crate::{callbacks, error_handlers, instance, io, parse};
 
 /// The object whose error handler gets an error.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Object {
     /// A communicator.
     Communicator(MPI_Comm),
@@ -29,13 +29,8 @@ pub enum Object {
     /// None yet: the error handler is that of an object that the call is to make.
     Making(MPI_Errhandler),
     /// None.
+    #[default]
     Nothing,
-}
-
-impl Default for Object {
-    fn default() -> Self {
-        Self::Nothing
-    }
 }
 
 /// The communicator whose error handler gets the errors of calls that belong to no object: `MPI_COMM_SELF` (section 9.3.1).

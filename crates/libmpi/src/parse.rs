@@ -430,6 +430,10 @@ pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype
     }
     let elements = count(elements)?;
     let datatype = committed(state, handle)?;
+    if datatype.size().checked_mul(elements).is_none() {
+        let detail = format!("{elements} elements are more bytes than there are addresses");
+        return Err(Error::new(MPI_ERR_COUNT, detail));
+    }
     if memory.is_in_place() {
         return Err(Error::new(
             MPI_ERR_BUFFER,
@@ -466,7 +470,7 @@ const fn basic_bytes() -> [u8; 256] {
 fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
     let size = BASIC_BYTES[usize::from(datatype_slot(handle)?)];
     let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM && !memory.is_in_place();
-    plain.then(|| (elements as u64).saturating_mul(u64::from(size)))
+    plain.then(|| (elements as u64).checked_mul(u64::from(size)))?.filter(|&bytes| bytes <= i64::MAX as u64)
 }
 
 /// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.

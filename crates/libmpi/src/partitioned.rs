@@ -10,6 +10,7 @@ use postrider_engine::point_to_point::Message;
 
 use crate::instance;
 use crate::parse::{self, In, Memory, Out};
+use crate::point_to_point::on_request;
 
 /// The message of all partitions together, and their number.
 fn message(
@@ -35,7 +36,7 @@ fn ready(request: MPI_Request, partitions: impl IntoIterator<Item = c_int> + Clo
     let key = key(request)?;
     // The receiver may have cleared the way meanwhile.
     instance().make_progress()?;
-    instance().with(|state| state.partitions_ready(key, partitions))
+    on_request(key, || instance().with(|state| state.partitions_ready(key, partitions)))
 }
 
 mpi! {
@@ -88,7 +89,7 @@ mpi! {
     /// Section 4.2.2.
     MPI_Parrived (request: MPI_Request, partition: c_int, flag: Out<c_int>) {
         let key = key(request)?;
-        let arrived = instance().look_twice(|state| Ok(state.partition_arrived(key, partition)?.then_some(())))?;
-        flag.set(c_int::from(arrived.is_some()))
+        let look = |state: &mut State| Ok(state.partition_arrived(key, partition)?.then_some(()));
+        on_request(key, || flag.set(c_int::from(instance().look_twice(look)?.is_some())))
     }
 }

@@ -272,13 +272,15 @@ mpi! {
         buf: Memory, count: Int, datatype: MPI_Datatype, message: Out<MPI_Message>, status: StatusOut
     ) {
         let taken = message_key(message.get()?)?;
-        let completion = instance().blocking(|state| {
-            let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
-            state.imrecv(taken, buffer).map(Some)
-        })?;
-        message.set(MPI_MESSAGE_NULL)?;
-        status.set(&completion.status);
-        completion.into_result().map(drop)
+        on_communicator_of(taken, || {
+            let completion = instance().blocking(|state| {
+                let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
+                state.imrecv(taken, buffer).map(Some)
+            })?;
+            message.set(MPI_MESSAGE_NULL)?;
+            status.set(&completion.status);
+            completion.into_result().map(drop)
+        })
     }
 
     /// Section 3.8.3.
@@ -287,13 +289,32 @@ mpi! {
     ) {
         request.check()?;
         let taken = message_key(message.get()?)?;
-        let key = instance().with(|state| {
-            let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
-            state.imrecv(taken, buffer)
-        })?;
-        message.set(MPI_MESSAGE_NULL)?;
-        request.set(parse::request_handle(key))
+        on_communicator_of(taken, || {
+            let key = instance().with(|state| {
+                let buffer = parse::buffer(state, buf, i64::from(count), datatype)?;
+                state.imrecv(taken, buffer)
+            })?;
+            message.set(MPI_MESSAGE_NULL)?;
+            request.set(parse::request_handle(key))
+        })
     }
+}
+
+/// Does something with a message; errors go to its communicator.
+fn on_communicator_of(message: NullMessage, action: impl FnOnce() -> Result<()>) -> Result<()> {
+    let communicator = instance().with(|state| Ok(state.communicator_of_message(message)))?;
+    action().map_err(|error| match communicator {
+        Some(communicator) => error.on(communicator),
+        None => error,
+    })
+}
+
+/// Does something with a request; errors go to its communicator.
+pub fn on_request(key: Key, action: impl FnOnce() -> Result<()>) -> Result<()> {
+    action().map_err(|error| match instance().with(|state| state.communicator_of(key)) {
+        Ok(communicator) => error.on(communicator),
+        Err(_) => error,
+    })
 }
 
 fn message_handle(message: NullMessage) -> MPI_Message {
@@ -548,7 +569,7 @@ mpi! {
         };
         match instance().with(|state| state.generalized(key))? {
             Some((callbacks, complete)) => external::cancel(&callbacks, complete),
-            None => instance().with(|state| state.cancel(key)),
+            None => on_request(key, || instance().with(|state| state.cancel(key))),
         }
     }
 

@@ -67,9 +67,15 @@ pub(super) fn layout_of(datatype: &Datatype) -> Layout {
     }
 }
 
-fn check_count(count: i64) -> Result<()> {
+/// Checks so many blocks of `count` elements: they must lie within what can be addressed.
+fn check_blocks(count: i64, layout: &Layout, blocks: u32) -> Result<()> {
     if count < 0 {
         return Err(Error::new(MPI_ERR_COUNT, format!("the count is {count}; it must not be negative")));
+    }
+    let bytes = layout.size.max(layout.extent.abs()).checked_mul(count);
+    if bytes.and_then(|bytes| bytes.checked_mul(i64::from(blocks))).is_none() {
+        let detail = format!("{count} elements for each process are more bytes than there are addresses");
+        return Err(Error::new(MPI_ERR_COUNT, detail));
     }
     Ok(())
 }
@@ -112,8 +118,12 @@ fn beginning(memory: UserMemory, bytes: i64, displacement: i64) -> Option<i64> {
 impl Data {
     /// Where the data begins, with so many such blocks before it; none without data.
     pub(super) fn begins(&self, blocks_before: u32) -> Option<i64> {
-        let before = i64::from(blocks_before) * self.count.wrapping_mul(self.datatype.extent());
-        beginning(self.memory, self.datatype.size() * self.count, before + self.datatype.true_lb())
+        let before = i64::from(blocks_before).wrapping_mul(self.count.wrapping_mul(self.datatype.extent()));
+        beginning(
+            self.memory,
+            self.datatype.size() * self.count,
+            before.wrapping_add(self.datatype.true_lb()),
+        )
     }
 
     /// The block as schedules see it.
@@ -121,8 +131,8 @@ impl Data {
     /// # Errors
     /// `MPI_ERR_COUNT` and `MPI_ERR_BUFFER`.
     pub(super) fn block(&self) -> Result<Block> {
-        check_count(self.count)?;
         let block = Block { count: self.count, layout: layout_of(&self.datatype) };
+        check_blocks(block.count, &block.layout, 1)?;
         check_memory(self.memory, block.bytes(), self.datatype.true_lb())?;
         Ok(block)
     }
@@ -188,9 +198,12 @@ impl Many {
     /// `MPI_ERR_COUNT` and `MPI_ERR_BUFFER`.
     pub(super) fn check(&self, peers: u32) -> Result<()> {
         match &self.shape {
-            Shape::Equal(block) => check_count(block.count)?,
-            Shape::Varying { counts, .. } | Shape::General { counts, .. } => {
-                counts.iter().try_for_each(|count| check_count(*count))?;
+            Shape::Equal(block) => check_blocks(block.count, &block.layout, peers)?,
+            Shape::Varying { counts, layout, .. } => {
+                counts.iter().try_for_each(|count| check_blocks(*count, layout, 1))?;
+            }
+            Shape::General { counts, layouts, .. } => {
+                counts.iter().zip(layouts).try_for_each(|(count, layout)| check_blocks(*count, layout, 1))?;
             }
         }
         if ![MPI_BOTTOM, MPI_IN_PLACE].contains(&self.memory.address()) {
@@ -231,7 +244,7 @@ impl Operands {
     /// # Errors
     /// `MPI_ERR_COUNT`, `MPI_ERR_OP` and `MPI_ERR_BUFFER`.
     pub(super) fn check(&self, count: i64, receives: bool) -> Result<()> {
-        check_count(self.count)?;
+        check_blocks(count.max(self.count), &layout_of(&self.datatype), 1)?;
         self.operation.check_collective(&self.datatype)?;
         let bytes = self.datatype.size() * count;
         if let Some(send) = self.send {

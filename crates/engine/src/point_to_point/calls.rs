@@ -170,6 +170,23 @@ impl State {
         Ok(key)
     }
 
+    /// The communicator of a request, whose error handler an error goes to.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn communicator_of(&self, key: Key) -> Result<Key> {
+        Ok(self.requests.get(key)?.communicator)
+    }
+
+    /// The communicator of a message that [`State::take_message`] took, if there is one.
+    #[must_use]
+    pub fn communicator_of_message(&self, message: NullMessage) -> Option<Key> {
+        match message {
+            NullMessage::Real(key) => self.messages.get(key).ok().map(|message| message.communicator),
+            NullMessage::NoProcess => None,
+        }
+    }
+
     /// Starts a send and a receive under one request (`MPI_Isendrecv`).
     ///
     /// # Errors
@@ -257,7 +274,12 @@ impl Instance {
     pub fn start(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
         let mut state = self.lock();
         let before = state.completions;
-        let started = keys.into_iter().try_for_each(|key| state.start(key));
+        let started = keys.into_iter().try_for_each(|key| {
+            state.start(key).map_err(|error| match state.communicator_of(key) {
+                Ok(communicator) => error.on(communicator),
+                Err(_) => error,
+            })
+        });
         state = self.advance(state);
         self.wake_others(&state, before);
         started
