@@ -82,7 +82,12 @@ pub fn broadcast(situation: Situation, bytes: i64) -> broadcast::Algorithm {
     if !situation.has_nodes() && situation.spreading.is_flat(situation.size, bytes) {
         return broadcast::Algorithm::Flat;
     }
-    table::find(table::BROADCAST, &situation, bytes, |_| true)
+    match table::find(table::BROADCAST, &situation, bytes, |_| true) {
+        broadcast::Algorithm::ScatterDoubling if !situation.size.is_power_of_two() => {
+            broadcast::Algorithm::ScatterRing
+        }
+        found => found,
+    }
 }
 
 /// For `MPI_Gather` of blocks of `block_bytes`.

@@ -94,7 +94,7 @@ pub static BARRIER: &[Row<barrier::Algorithm>] = {
     ]
 };
 
-/// `MPI_Bcast`.
+/// `MPI_Bcast`. Where the size of the communicator is no power of two, doubling is a ring.
 pub static BROADCAST: &[Row<broadcast::Algorithm>] = {
     use broadcast::Algorithm::{Binomial, NodeAware, ScatterDoubling};
     &[
