@@ -1,10 +1,11 @@
 //! The table by which the algorithms of collectives are chosen: for each operation its rows, with steps of size.
 //!
-//! A row is for a place and for so many ranks at most, and the first one that fits is taken: a host with messages in files is also crowded, or
-//! has a core for each rank. Its steps say below how many bytes an
-//! algorithm is used; the last one is for all others. The rows of [`Where::Crowded`] come from `cargo xtask bench tune`, which measures each algorithm and prints them, with
-//! 4, 8 and 16 ranks on two cores; the others come from counts of messages, rounds and bytes. What is longer than they have
-//! measured is cut into parts, so that no process has all of the work. `docs/ALGORITHMS.md` and control variables show the table as it stands here.
+//! A row is for a place and for so many ranks at most, and the first one that fits is taken: a host with messages in files is also
+//! crowded, or has a core for each rank. Its steps say below how many bytes an algorithm is used; the last one is for all others.
+//!
+//! The rows of [`Where::Crowded`] come from `cargo xtask bench tune`, which measures each algorithm and prints them, with 4, 8 and 16 ranks
+//! on two cores; the others come from counts of messages, rounds and bytes. What is longer than was measured is cut into parts, so
+//! that no process has all of the work. `docs/ALGORITHMS.md` and control variables show the table as it stands here.
 //!
 //! A size is that of the message of a broadcast, of the block of one process in gather, scatter and alltoall, of all blocks together in
 //! allgather, and of the whole vector in reductions.
