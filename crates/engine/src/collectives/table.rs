@@ -139,7 +139,7 @@ pub static ALLGATHER: &[Row<allgather::Algorithm>] = {
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
         row(Crowded, 2, &[(ANY, Ring)]),
-        row(Crowded, 11, &[(512 * KIB, Flat), (ANY, Ring)]),
+        row(Crowded, 11, &[(MIB, Flat), (ANY, Ring)]),
         row(Crowded, 64, &[(512 * KIB, Flat), (4 * MIB, Tree), (ANY, Ring)]),
         row(Crowded, MANY, &[(64 * KIB, Tree), (ANY, Ring)]),
         row(Elsewhere, 2, &[(ANY, Ring)]),
