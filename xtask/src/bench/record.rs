@@ -28,9 +28,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// The size and the value of a measurement.
-    pub fn measured(&self) -> Option<(u64, f64)> {
-        self.value.map(|value| (self.bytes, value))
+    /// The size of a measurement, and the best of its batches: what the machine gives when nobody interferes.
+    pub fn best(&self) -> Option<(u64, f64)> {
+        self.best.map(|best| (self.bytes, best))
     }
 }
 

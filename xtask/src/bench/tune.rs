@@ -102,7 +102,7 @@ struct Case {
     ranks: u32,
 }
 
-/// Microseconds of each algorithm by the size that the table goes by.
+/// Microseconds of each algorithm by the size that the table goes by: of the best batch, so that what disturbs one of them hardly counts.
 type Curves = BTreeMap<String, BTreeMap<u64, f64>>;
 
 /// What was measured.
@@ -171,7 +171,7 @@ impl Times {
         let case = Case { operation: operation.name.clone(), place: place.into(), ranks };
         let curve = self.0.entry(case).or_default().entry(algorithm.to_owned()).or_default();
         for line in finished.lines() {
-            if let Some((bytes, time)) = line.measured() {
+            if let Some((bytes, time)) = line.best() {
                 curve.insert(bytes * of_all(&operation.name, ranks), time);
             }
         }

@@ -54,15 +54,14 @@ impl Situation {
         self.hosts > 1 && self.hosts < self.size
     }
 
-    /// The place, as the table has it.
-    pub fn place(&self) -> Where {
-        let files = self.spreading.multicast.takes(0);
-        match (self.has_nodes(), self.hosts > 1) {
-            (true, _) => Where::Hosts,
-            (false, true) => Where::Elsewhere,
-            (false, false) if files => Where::Files,
-            (false, false) if self.crowded => Where::Crowded,
-            (false, false) => Where::Cores,
+    /// Whether the rows of a place are for this communicator.
+    pub fn is_at(&self, place: Where) -> bool {
+        match place {
+            Where::Hosts => self.has_nodes(),
+            Where::Files => self.hosts == 1 && self.spreading.multicast.takes(0),
+            Where::Crowded => self.hosts == 1 && self.crowded,
+            Where::Cores => self.hosts == 1 && !self.crowded,
+            Where::Elsewhere => true,
         }
     }
 }
@@ -82,7 +81,12 @@ pub fn broadcast(situation: Situation, bytes: i64) -> broadcast::Algorithm {
     if !situation.has_nodes() && situation.spreading.is_flat(situation.size, bytes) {
         return broadcast::Algorithm::Flat;
     }
-    table::find(table::BROADCAST, &situation, bytes, |_| true)
+    match table::find(table::BROADCAST, &situation, bytes, |_| true) {
+        broadcast::Algorithm::ScatterDoubling if !situation.size.is_power_of_two() => {
+            broadcast::Algorithm::ScatterRing
+        }
+        found => found,
+    }
 }
 
 /// For `MPI_Gather` of blocks of `block_bytes`.

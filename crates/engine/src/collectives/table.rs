@@ -1,9 +1,11 @@
 //! The table by which the algorithms of collectives are chosen: for each operation its rows, with steps of size.
 //!
-//! A row is for a place and for so many ranks at most, and the first one that fits is taken. Its steps say below how many bytes an
-//! algorithm is used; the last one is for all others. The rows of one host come from `cargo xtask bench tune`, which measures each algorithm and prints them; those
-//! of [`Where::Hosts`] and [`Where::Elsewhere`] come from counts of messages, rounds and bytes, as there is no machine here on
-//! which they could be measured. `docs/ALGORITHMS.md` and control variables show the table as it stands here.
+//! A row is for a place and for so many ranks at most, and the first one that fits is taken: a host with messages in files is also
+//! crowded, or has a core for each rank. Its steps say below how many bytes an algorithm is used; the last one is for all others.
+//!
+//! The rows of [`Where::Crowded`] come from `cargo xtask bench tune`, which measures each algorithm and prints them, with 4, 8 and 16 ranks
+//! on two cores; the others come from counts of messages, rounds and bytes. What is longer than was measured is cut into parts, so
+//! that no process has all of the work. `docs/ALGORITHMS.md` and control variables show the table as it stands here.
 //!
 //! A size is that of the message of a broadcast, of the block of one process in gather, scatter and alltoall, of all blocks together in
 //! allgather, and of the whole vector in reductions.
@@ -53,10 +55,9 @@ pub struct Row<A: 'static> {
 
 /// The algorithm for `bytes`, among those that are `possible` for this call; each row has one that always is.
 pub fn find<A: Copy>(rows: &[Row<A>], situation: &Situation, bytes: i64, possible: impl Fn(A) -> bool) -> A {
-    let place = situation.place();
     let fits = |row: &&Row<A>| {
         let number = if row.place == Hosts { situation.hosts } else { situation.size };
-        (row.place == place || row.place == Elsewhere) && number <= row.most
+        situation.is_at(row.place) && number <= row.most
     };
     let mut last = None;
     for &(end, algorithm) in rows.iter().find(fits).map_or(&[][..], |row| row.steps) {
@@ -79,6 +80,7 @@ const ANY: i64 = i64::MAX;
 /// Ranks without an end.
 const MANY: u32 = u32::MAX;
 const KIB: i64 = 1 << 10;
+const MIB: i64 = 1 << 20;
 
 use Where::{Cores, Crowded, Elsewhere, Files, Hosts};
 
@@ -87,14 +89,16 @@ pub static BARRIER: &[Row<barrier::Algorithm>] = {
     use barrier::Algorithm::{Dissemination, Flat, NodeAware, Tree};
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
-        row(Crowded, 2, &[(ANY, Dissemination)]),
+        row(Files, 2, &[(ANY, Dissemination)]),
+        row(Files, 64, &[(ANY, Flat)]),
+        row(Crowded, 5, &[(ANY, Dissemination)]),
         row(Crowded, 64, &[(ANY, Flat)]),
         row(Crowded, MANY, &[(ANY, Tree)]),
         row(Elsewhere, MANY, &[(ANY, Dissemination)]),
     ]
 };
 
-/// `MPI_Bcast`.
+/// `MPI_Bcast`. Where the size of the communicator is no power of two, doubling is a ring.
 pub static BROADCAST: &[Row<broadcast::Algorithm>] = {
     use broadcast::Algorithm::{Binomial, NodeAware, ScatterDoubling};
     &[
@@ -135,7 +139,8 @@ pub static ALLGATHER: &[Row<allgather::Algorithm>] = {
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
         row(Crowded, 2, &[(ANY, Ring)]),
-        row(Crowded, 64, &[(64 * KIB, Flat), (ANY, Ring)]),
+        row(Crowded, 11, &[(MIB, Flat), (ANY, Ring)]),
+        row(Crowded, 64, &[(512 * KIB, Flat), (4 * MIB, Tree), (ANY, Ring)]),
         row(Crowded, MANY, &[(64 * KIB, Tree), (ANY, Ring)]),
         row(Elsewhere, 2, &[(ANY, Ring)]),
         row(Elsewhere, MANY, &[(64 * KIB, Bruck), (ANY, Ring)]),
@@ -147,6 +152,9 @@ pub static ALLTOALL: &[Row<alltoall::Algorithm>] = {
     use alltoall::Algorithm::{Bruck, Linear, NodeAware, Pairwise};
     &[
         row(Hosts, MANY, &[(2 * KIB, NodeAware), (32 * KIB, Linear), (ANY, Pairwise)]),
+        row(Files, 7, &[(32 * KIB, Linear), (ANY, Pairwise)]),
+        row(Files, MANY, &[(256, Bruck), (32 * KIB, Linear), (ANY, Pairwise)]),
+        row(Crowded, 64, &[(ANY, Linear)]),
         row(Elsewhere, 7, &[(32 * KIB, Linear), (ANY, Pairwise)]),
         row(Elsewhere, MANY, &[(256, Bruck), (32 * KIB, Linear), (ANY, Pairwise)]),
     ]
@@ -158,7 +166,14 @@ pub static REDUCE: &[Row<reduce::Algorithm>] = {
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
         row(Crowded, 2, &[(ANY, Binomial)]),
-        row(Crowded, 64, &[(4 * KIB, Flat), (256 * KIB, Binomial), (ANY, ReduceScatterGather)]),
+        row(Crowded, 5, &[(2 * MIB, Flat), (ANY, ReduceScatterGather)]),
+        row(
+            Crowded,
+            11,
+            &[(8 * KIB, Flat), (32 * KIB, Binomial), (2 * MIB, Flat), (ANY, ReduceScatterGather)],
+        ),
+        row(Crowded, 16, &[(2 * MIB, Flat), (ANY, ReduceScatterGather)]),
+        row(Crowded, 64, &[(256 * KIB, Flat), (2 * MIB, Binomial), (ANY, ReduceScatterGather)]),
         row(Crowded, MANY, &[(256 * KIB, Binomial), (ANY, ReduceScatterGather)]),
         row(Elsewhere, 2, &[(ANY, Binomial)]),
         row(Elsewhere, MANY, &[(16 * KIB, Binomial), (ANY, ReduceScatterGather)]),
@@ -171,7 +186,8 @@ pub static ALLREDUCE: &[Row<allreduce::Algorithm>] = {
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
         row(Crowded, 2, &[(16 * KIB, RecursiveDoubling), (ANY, RecursiveHalving)]),
-        row(Crowded, 64, &[(4 * KIB, Flat), (256 * KIB, Tree), (ANY, RecursiveHalving)]),
+        row(Crowded, 16, &[(2 * MIB, Flat), (ANY, RecursiveHalving)]),
+        row(Crowded, 64, &[(256 * KIB, Flat), (2 * MIB, Tree), (ANY, RecursiveHalving)]),
         row(Crowded, MANY, &[(256 * KIB, Tree), (ANY, RecursiveHalving)]),
         row(Elsewhere, MANY, &[(16 * KIB, RecursiveDoubling), (ANY, RecursiveHalving)]),
     ]
@@ -183,7 +199,9 @@ pub static REDUCE_SCATTER: &[Row<reduce_scatter::Algorithm>] = {
     &[
         row(Hosts, MANY, &[(ANY, NodeAware)]),
         row(Crowded, 2, &[(ANY, Pairwise)]),
-        row(Crowded, 64, &[(4 * KIB, Flat), (256 * KIB, Tree), (ANY, Pairwise)]),
+        row(Crowded, 5, &[(128 * KIB, Flat), (ANY, Pairwise)]),
+        row(Crowded, 11, &[(4 * MIB, Flat), (ANY, Pairwise)]),
+        row(Crowded, 64, &[(2 * MIB, Tree), (ANY, Pairwise)]),
         row(Crowded, MANY, &[(256 * KIB, Tree), (ANY, Pairwise)]),
         row(Elsewhere, 2, &[(ANY, Pairwise)]),
         row(Elsewhere, MANY, &[(16 * KIB, RecursiveDoubling), (ANY, Pairwise)]),
@@ -303,7 +321,7 @@ mod tests {
     /// A number of bytes in the unit that makes it short.
     fn size(bytes: i64) -> String {
         match bytes {
-            _ if bytes % (KIB * KIB) == 0 => format!("{} MiB", bytes / (KIB * KIB)),
+            _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
             _ if bytes % KIB == 0 => format!("{} KiB", bytes / KIB),
             _ => format!("{bytes} B"),
         }
@@ -349,7 +367,7 @@ is used. `MPI_Gatherv`, `MPI_Scatterv`, `MPI_Alltoallv` and `MPI_Alltoallw` are 
 inter-communicators have one algorithm each. On one host a broadcast, and the results of other collectives, go along a flat tree
 wherever the data can be written once for all receivers and that pays ([0017](design/0017-shelves.md)); `POSTRIDER_SPREADING` forces that.
 
-The rows of one host are measured, by `cargo xtask bench tune`, and those of several are counted ([0012](design/0012-node-aware-collectives.md)).
+The rows of a crowded host are measured, by `cargo xtask bench tune` with 4, 8 and 16 ranks on two cores, and the others are counted: messages, rounds and bytes ([0012](design/0012-node-aware-collectives.md)).
 To measure a machine of another kind, run it there: it prints the rows of `crates/engine/src/collectives/table.rs`.
 ";
 

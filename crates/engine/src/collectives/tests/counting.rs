@@ -175,12 +175,12 @@ fn the_choice_goes_by_size_bytes_and_crowding() {
     let quiet = Situation::on_one_level;
     let crowded = |size| Situation { crowded: true, hosts: 1, ..Situation::on_one_level(size) };
     assert_eq!(select::barrier(quiet(4)), barrier::Algorithm::Dissemination);
-    assert_eq!(select::barrier(crowded(4)), barrier::Algorithm::Flat);
+    assert_eq!(select::barrier(crowded(8)), barrier::Algorithm::Flat);
     assert_eq!(select::barrier(crowded(100)), barrier::Algorithm::Tree);
     assert_eq!(select::barrier(crowded(2)), barrier::Algorithm::Dissemination);
     assert_eq!(select::allreduce(quiet(4), 8, 1), allreduce::Algorithm::RecursiveDoubling);
     assert_eq!(select::allreduce(crowded(8), 8, 1), allreduce::Algorithm::Flat);
-    assert_eq!(select::allreduce(crowded(8), 1 << 14, 1 << 11), allreduce::Algorithm::Tree);
+    assert_eq!(select::allreduce(crowded(32), 1 << 20, 1 << 17), allreduce::Algorithm::Tree);
     assert_eq!(select::allreduce(quiet(4), 1 << 20, 1 << 17), allreduce::Algorithm::RecursiveHalving);
     assert_eq!(select::allreduce(quiet(6), 1 << 20, 1 << 17), allreduce::Algorithm::Ring);
     // One huge element cannot be cut.
