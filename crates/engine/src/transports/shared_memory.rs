@@ -240,7 +240,8 @@ pub(super) fn incoming(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -
 /// The same for what may come from another host; none when it is no packet.
 #[inline]
 pub(super) fn parsed(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Option<Incoming> {
-    let kind = Kind::from_number(u8::try_from(kind).ok()?)?;
+    // What stands above the kind is for shelves.
+    let kind = Kind::from_number(kind as u8)?;
     let header = Header::read(kind, packet, bytes)?;
     let head_bytes = header.bytes();
     let place = packet.offset(head_bytes as i64);
