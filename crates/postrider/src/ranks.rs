@@ -217,18 +217,26 @@ impl<'a> LocalRanks<'a> {
 
     /// Collects dead children that are nobody's rank, so that they do not pile up in a long job.
     fn collect_orphans(&mut self) {
+        // Launchers of spawned jobs are known by their numbers, so that nobody else waits for them.
+        for pid in self.spawned.clone() {
+            self.collect(pid);
+        }
         while let Some(pid) = dead_child().filter(|_| !self.children_are_awaited) {
             if self.is_known(pid) {
                 return;
             }
-            let how = ended(pid);
-            if self.spawned.remove(&pid) && self.spawned_code == 0 {
-                self.spawned_code = match how {
-                    Some(Ended::Exited(code)) => code,
-                    Some(Ended::Killed { signal, .. }) => 128 + signal,
-                    None => 0,
-                };
-            }
+            self.collect(pid);
+        }
+    }
+
+    /// Collects a child if it has ended, and notes the exit code of a spawned job.
+    fn collect(&mut self, pid: u32) {
+        let Some(how) = ended(pid) else { return };
+        if self.spawned.remove(&pid) && self.spawned_code == 0 {
+            self.spawned_code = match how {
+                Ended::Exited(code) => code,
+                Ended::Killed { signal, .. } => 128 + signal,
+            };
         }
     }
 

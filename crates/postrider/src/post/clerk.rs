@@ -278,12 +278,16 @@ impl Clerk {
 
     /// Tells other posts what they have to know, in order.
     fn send_notes(&mut self) {
-        self.notes.extend(self.carriers.calls.notes());
+        let mut told = self.carriers.calls.notes();
+        while !told.is_empty() {
+            // What this host tells itself may be answered at once.
+            let (own, others): (Vec<Note>, Vec<Note>) =
+                told.into_iter().partition(|(host, ..)| *host == self.job.host());
+            self.notes.extend(others);
+            own.iter().for_each(|(host, head, body)| self.carriers.calls.hear(*host, head, body));
+            told = self.carriers.calls.notes();
+        }
         for (host, head, body) in std::mem::take(&mut self.notes) {
-            if host == self.job.host() {
-                self.carriers.calls.hear(host, &head, &body);
-                continue;
-            }
             self.want(host as usize);
             let way = &mut self.ways[host as usize];
             if way.over {

@@ -34,9 +34,6 @@ const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 /// The chapter of files.
 const IO: &str = "io";
 
-/// Chapters that are for one host only, and say so on several.
-const ON_THE_OWN_HOST: &[&str] = &["processes"];
-
 /// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks. So do the
 /// programs of the I/O chapter, whose files are there too.
 const THROUGH_A_CACHE: &[&str] = &["bcast", "random_traffic", "send_modes"];
@@ -50,7 +47,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let (mut cases, mut through_a_cache) = (Vec::new(), Vec::new());
     for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
         for build in program.builds(&folder) {
-            if build.large_count && !arguments.all || ON_THE_OWN_HOST.contains(&build.chapter.as_str()) {
+            if build.large_count && !arguments.all {
                 continue;
             }
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
