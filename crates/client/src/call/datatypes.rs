@@ -128,7 +128,8 @@ impl Datatype {
     /// What MPI returns.
     pub fn contents(self) -> Result<Option<Contents>> {
         let ([i, a, c, d], combiner) = self.envelope()?;
-        if is_predefined(combiner) {
+        // A pair without a name lies as its members say.
+        if is_predefined(combiner) && combiner != MPI_COMBINER_VALUE_INDEX {
             return Ok(None);
         }
         let (mut integers, mut addresses) = (vec![0_i32; i as usize], vec![0 as MPI_Aint; a as usize]);

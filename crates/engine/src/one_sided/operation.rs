@@ -246,7 +246,7 @@ fn operator_of(number: u8) -> Option<Operator> {
 }
 
 fn kind_of(number: u8) -> Option<Kind> {
-    Kind::all().nth(usize::from(number))
+    Kind::from_index(usize::from(number))
 }
 
 #[cfg(test)]
