@@ -11,8 +11,17 @@ pub struct Error {
     pub class: i32,
     /// What is wrong, where, and what to do about it.
     pub detail: String,
-    /// The communicator whose error handler it goes to, when that is not the one of the call: a request's.
-    pub communicator: Option<Key>,
+    /// Whose error handler it goes to, when that is not the object of the call: a request's.
+    pub raised_on: Option<RaisedOn>,
+}
+
+/// The object whose error handler an error goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaisedOn {
+    /// A communicator, or the window that has it for itself.
+    Communicator(Key),
+    /// A file: the number of its handle, which means nothing here.
+    File(usize),
 }
 
 /// What an engine call returns.
@@ -21,13 +30,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of class `class` (a constant of `postrider_abi`).
     pub fn new(class: i32, detail: impl Into<String>) -> Self {
-        Self { class, detail: detail.into(), communicator: None }
+        Self { class, detail: detail.into(), raised_on: None }
     }
 
-    /// The same error, for the error handler of `communicator`.
+    /// The same error, for the error handler of `object`.
     #[must_use]
-    pub fn on(self, communicator: Key) -> Self {
-        Self { communicator: Some(communicator), ..self }
+    pub fn on(self, object: RaisedOn) -> Self {
+        Self { raised_on: Some(object), ..self }
     }
 }
 

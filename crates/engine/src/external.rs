@@ -21,6 +21,8 @@ pub struct Generalized {
     pub cancel: usize,
     /// What the callbacks get.
     pub extra_state: usize,
+    /// The handle of the file that it accesses, if it does: that file's error handler gets its errors.
+    pub file: Option<usize>,
 }
 
 impl State {
@@ -52,6 +54,17 @@ impl State {
             self.requests.remove(key)?;
         }
         Ok(orphan.then_some(callbacks))
+    }
+
+    /// Says that a generalized request accesses a file.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub fn note_file(&mut self, key: Key, file: usize) -> Result<()> {
+        if let Work::Generalized { callbacks, .. } = &mut self.requests.get_mut(key)?.work {
+            callbacks.file = Some(file);
+        }
+        Ok(())
     }
 
     /// The callbacks of a generalized request, and whether it is complete; none for any other request.

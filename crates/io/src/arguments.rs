@@ -4,6 +4,9 @@
 //! Unsafe code for the sake of C is here and where callbacks of the program are called.
 
 use core::ffi::{CStr, c_char};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use postrider_abi::*;
 use postrider_client::{Buffer, Mpi};
@@ -72,12 +75,24 @@ impl Text {
     /// # Errors
     /// `MPI_ERR_ARG` for a null pointer or text that is not UTF-8.
     pub fn get(self) -> Result<String> {
+        let text = self.bytes()?.to_str().map_err(|_| Error::argument("a string argument is not UTF-8"))?;
+        Ok(text.to_owned())
+    }
+
+    /// The name of a file, which is bytes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn path(self) -> Result<PathBuf> {
+        Ok(OsStr::from_bytes(self.bytes()?.to_bytes()).into())
+    }
+
+    fn bytes(&self) -> Result<&CStr> {
         if self.0.is_null() {
             return Err(Error::argument("a string argument is a null pointer"));
         }
         // SAFETY: not null, and the caller promises a string with its final NUL.
-        let text = unsafe { CStr::from_ptr(self.0) };
-        Ok(text.to_str().map_err(|_| Error::argument("a string argument is not UTF-8"))?.to_owned())
+        Ok(unsafe { CStr::from_ptr(self.0) })
     }
 }
 

@@ -22,7 +22,7 @@ pub fn transfer(
     status.set(bytes)
 }
 
-/// A nonblocking access.
+/// A nonblocking access; `started` hears of the request before the program does.
 ///
 /// # Errors
 /// Those of the arguments.
@@ -30,10 +30,12 @@ pub fn start(
     fh: MPI_File,
     (direction, position): (Direction, Position),
     data: Data,
-    request: Out<MPI_Request>,
+    (request, started): (Out<MPI_Request>, impl FnOnce(MPI_File, MPI_Request)),
 ) -> Result<()> {
     request.check()?;
-    request.set(file::find(fh)?.start(direction, position, arguments::buffer(data)?)?)
+    let made = file::find(fh)?.start(direction, position, arguments::buffer(data)?)?;
+    started(fh, made);
+    request.set(made)
 }
 
 /// The beginning of a split collective access.

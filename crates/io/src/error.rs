@@ -28,6 +28,11 @@ impl Error {
         Self::new(class_of(error), format!("{what} {}: {error}", path.display()))
     }
 
+    /// An access would end behind the last place that a file can have.
+    pub fn too_far(offset: i64) -> Self {
+        Self::argument(format!("offset {offset} in the view leads further than 2^63 bytes into the file"))
+    }
+
     /// An argument of the program is wrong.
     pub fn argument(detail: impl Into<String>) -> Self {
         Self::new(MPI_ERR_ARG, detail)

@@ -3,6 +3,7 @@
 //! Every collective call ends in an agreement, so that it fails everywhere or nowhere.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -116,7 +117,7 @@ fn check_mode(mode: i32) -> Result<()> {
 ///
 /// # Errors
 /// Those of the arguments, of the system and of other processes.
-pub fn open(handle: MPI_Comm, name: &str, mode: i32, info: MPI_Info) -> Result<MPI_File> {
+pub fn open(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<MPI_File> {
     let mpi = Mpi::find()?;
     let given = mpi.communicator(handle);
     if given.is_inter()? {
@@ -126,7 +127,7 @@ pub fn open(handle: MPI_Comm, name: &str, mode: i32, info: MPI_Info) -> Result<M
     agree_on(*communicator, mode.into(), "the access mode", check_mode(mode))?;
     let hints = Hints::default().with(mpi, info)?.agreed(*communicator)?;
     let (rank, processes) = (communicator.rank()?, communicator.size()?);
-    let disk = open_disk(&communicator, rank, Path::new(name), mode, hints.permissions)?;
+    let disk = open_disk(&communicator, rank, path, mode, hints.permissions)?;
     let shared = Shared::new(*communicator, processes);
     let byte = mpi.datatype(MPI_BYTE);
     let view = Viewed {
@@ -185,8 +186,8 @@ pub fn close(handle: MPI_File) -> Result<()> {
 ///
 /// # Errors
 /// What the system says.
-pub fn delete(name: &str) -> Result<()> {
-    disk::delete(Path::new(name))
+pub fn delete(path: &Path) -> Result<()> {
+    disk::delete(path)
 }
 
 impl File {
@@ -276,7 +277,7 @@ impl File {
 
     fn check_size(&self, size: i64) -> Result<()> {
         self.not_in_split()?;
-        let allowed = self.may_write().and_then(|()| match size {
+        let allowed = self.not_sequential().and_then(|()| self.may_write()).and_then(|()| match size {
             0.. => Ok(()),
             _ => Err(Error::argument(format!("the size is {size}; it must not be negative"))),
         });
@@ -353,8 +354,10 @@ impl File {
     ) -> Result<()> {
         self.not_in_split()?;
         let made = self.make_view(displacement, (etype, filetype), representation);
-        let unit = made.as_ref().map_or(0, |made| made.view.etype_bytes());
-        let made = agree_on(*self.communicator, unit, "the size of the elementary datatype", made)?;
+        let mut same = DefaultHasher::new();
+        (made.as_ref().map_or(0, |made| made.view.etype_bytes()), representation).hash(&mut same);
+        let what = "the elementary datatype's size and the data representation, as a checksum,";
+        let made = agree_on(*self.communicator, same.finish() as i64, what, made)?;
         let hints = self.state().hints.with(self.mpi, info)?.agreed(*self.communicator)?;
         let mut state = self.state();
         (state.view, state.position, state.hints) = (made.into(), 0, hints);
@@ -373,8 +376,13 @@ impl File {
         let displacement = self.displacement(displacement)?;
         let (unit, tile) = (representation.layout(etype)?, representation.layout(filetype)?);
         let ascending = tile.blocks.windows(2).all(|pair| pair[0].offset <= pair[1].offset);
+        let ascending = ascending && (tile.extent() >= 0 || tile.size() == 0);
         if tile.blocks.first().is_some_and(|block| block.offset < 0) || !ascending {
             let detail = "the displacements in a filetype must not be negative and not descend";
+            return Err(Error::argument(detail));
+        }
+        if !self.has(MPI_MODE_RDONLY) && tile.blocks.windows(2).any(|pair| pair[0].end() > pair[1].offset) {
+            let detail = "the filetype has overlapping parts, and the file was opened for writing";
             return Err(Error::argument(detail));
         }
         if tile.size() != 0 && (unit.size() == 0 || tile.size() % unit.size() != 0) {
@@ -502,6 +510,7 @@ impl File {
             return Err(Error::argument(format!("the offset is {offset}; it must not be negative")));
         }
         let view = Arc::clone(&self.state().view);
-        Ok(view.view.offset(offset * view.view.etype_bytes()))
+        let at = view.view.stream_of(offset, 0).ok_or_else(|| Error::too_far(offset))?;
+        Ok(view.view.offset(at))
     }
 }

@@ -9,6 +9,8 @@ const COLLECTIVE_BUFFERING: &str = "collective_buffering";
 const BUFFER_SIZE: &str = "cb_buffer_size";
 const NODES: &str = "cb_nodes";
 const PERMISSIONS: &str = "file_perm";
+/// What every object tells of the memory that it supports (section 11.4.3).
+const MEMORY_KINDS: &str = "mpi_memory_alloc_kinds";
 const KEYS: [&str; 4] = [COLLECTIVE_BUFFERING, BUFFER_SIZE, NODES, PERMISSIONS];
 
 /// The hints in use; they are the same for all processes of a file.
@@ -62,6 +64,7 @@ impl Hints {
         let mut values = vec![
             (COLLECTIVE_BUFFERING, self.collective_buffering.to_string()),
             (BUFFER_SIZE, self.buffer_bytes.to_string()),
+            (MEMORY_KINDS, "mpi,system".to_owned()),
         ];
         if self.nodes > 0 {
             values.push((NODES, self.nodes.to_string()));

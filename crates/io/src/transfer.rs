@@ -174,6 +174,12 @@ impl File {
                 format!("{bytes} bytes are no multiple of the view's elementary datatype, which has {unit}");
             return Err(Error::argument(detail));
         }
+        let start = match position {
+            Position::At(offset) => offset,
+            Position::Individual => self.state().position,
+            Position::Shared => 0,
+        };
+        view.view.stream_of(start, bytes / unit).ok_or_else(|| Error::too_far(start))?;
         Ok(bytes / unit)
     }
 

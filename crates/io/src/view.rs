@@ -76,6 +76,14 @@ impl View {
         self.displacement + tile * self.extent + block.offset + within - self.starts[index]
     }
 
+    /// Where element `start` begins in the stream, if the file can have so many bytes as it and `elements` more need.
+    pub fn stream_of(&self, start: i64, elements: i64) -> Option<i64> {
+        let end = start.checked_add(elements)?.checked_mul(self.etype_bytes)?;
+        let tiles = end.checked_div(self.tile_bytes).unwrap_or(0) + 1;
+        tiles.checked_mul(self.extent)?.checked_add(self.displacement)?;
+        start.checked_mul(self.etype_bytes)
+    }
+
     /// The block of a tile in which byte `within` of the tile's stream is.
     fn block_of(&self, within: i64) -> usize {
         self.starts.partition_point(|&start| start <= within) - 1
@@ -87,7 +95,11 @@ impl View {
             return 0;
         }
         let (mut low, mut high) = (0, 1);
-        while self.offset(high * self.etype_bytes) < offset {
+        if self.extent == 0 {
+            // All tiles are at the same place.
+            high = self.tile_bytes / self.etype_bytes;
+        }
+        while self.extent > 0 && self.offset(high * self.etype_bytes) < offset {
             (low, high) = (high, high * 2);
         }
         while low < high {

@@ -8,8 +8,7 @@ use postrider_abi::{
     MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL, MPI_SUCCESS, MPI_Session, MPI_Win,
 };
 use postrider_engine::environment::{Handler, HandlerKind, class_text};
-use postrider_engine::error::{Error, Result};
-use postrider_engine::objects::Key;
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_os::job::CallName;
 
 use crate::library::{self, Phase};
@@ -69,8 +68,12 @@ impl From<MPI_Errhandler> for Object {
 }
 
 impl Object {
-    /// What the key of an error means: a communicator, or the window that has it for itself.
-    fn of(key: Key) -> Self {
+    /// What an error names: a file, a communicator, or the window that has that for itself.
+    fn of(raised_on: RaisedOn) -> Self {
+        let key = match raised_on {
+            RaisedOn::File(handle) => return Self::File(MPI_File(handle)),
+            RaisedOn::Communicator(key) => key,
+        };
         let window = instance().with(|state| {
             let mut windows = state.windows.iter();
             Ok(windows.find(|(_, window)| window.communicator == key).map(|(window, _)| window))
@@ -191,7 +194,7 @@ pub fn with_latest_detail(code: c_int, text: String) -> String {
 #[cold]
 pub fn raise(name: &str, object: Object, error: &Error) -> c_int {
     LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
-    let object = error.communicator.map_or(object, Object::of);
+    let object = error.raised_on.map_or(object, Object::of);
     // A handle that is none has no error handler: its errors are those of no object, or of no file.
     let substitute =
         if matches!(object, Object::File(_)) { Object::File(MPI_FILE_NULL) } else { Object::default() };

@@ -7,7 +7,7 @@
 use core::ffi::c_int;
 
 use postrider_abi::{MPI_ERR_ARG, MPI_ERR_REQUEST, MPI_Request, MPI_SUCCESS};
-use postrider_engine::error::{Error, Result};
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::external::Generalized;
 use postrider_engine::point_to_point::{Outcome, Status};
 
@@ -39,7 +39,14 @@ pub fn ended(mut outcome: Outcome) -> Outcome {
 /// What the query callback returns.
 pub fn status(callbacks: &Generalized) -> Result<Status> {
     let (status, code) = callbacks::query(callbacks);
-    failed("query", code).map_or(Ok(status), Err)
+    let error = failed("query", code);
+    let raised = |error: Error| {
+        Err(match callbacks.file {
+            Some(file) => error.on(RaisedOn::File(file)),
+            None => error,
+        })
+    };
+    error.map_or(Ok(status), raised)
 }
 
 /// Frees what the program keeps for a request that is gone.
@@ -67,7 +74,7 @@ mpi! {
             return Err(Error::new(MPI_ERR_ARG, "a callback of the generalized request is a null pointer"));
         }
         let (query, free, cancel, extra_state) = (query_fn.0, free_fn.0, cancel_fn.0, extra_state.0);
-        let callbacks = Generalized { query, free, cancel, extra_state };
+        let callbacks = Generalized { query, free, cancel, extra_state, file: None };
         let key = instance().with(|state| Ok(state.start_generalized(callbacks)))?;
         request.set(parse::request_handle(key))
     }

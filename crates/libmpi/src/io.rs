@@ -51,6 +51,13 @@ fn closed(handle: MPI_File) {
     debug_assert!(released.is_ok(), "what an object uses is there");
 }
 
+/// Has the error handler of a file get the errors of a request.
+fn started(handle: MPI_File, request: MPI_Request) {
+    let key = parse::request(request).ok().flatten();
+    let noted = key.map_or(Ok(()), |key| instance().with(|state| state.note_file(key, handle.0)));
+    debug_assert!(noted.is_ok(), "the request has just been made");
+}
+
 impl<T: Copy + Into<Object>> From<Out<T>> for Object {
     fn from(place: Out<T>) -> Self {
         place.get().map_or(Self::File(MPI_FILE_NULL), Into::into)

@@ -326,7 +326,7 @@ fn settle(outcome: &Outcome, handles: Out<MPI_Request>, statuses: StatusOut, at:
 
 /// The error of a call that completes one request goes to the request's communicator.
 fn one(outcome: Outcome) -> Result<()> {
-    outcome.completion.error.map_or(Ok(()), |error| Err(error.on(outcome.communicator)))
+    outcome.completion.error.map_or(Ok(()), |error| Err(error.on(outcome.raised_on)))
 }
 
 /// Ends several requests: if any has failed, every status tells its error and the call returns `MPI_ERR_IN_STATUS`.
@@ -339,7 +339,7 @@ fn several(outcomes: &[Outcome], statuses: StatusOut, at: impl Fn(&Outcome) -> u
     }
     let detail = failed.completion.error.as_ref().map_or_else(String::new, |error| error.detail.clone());
     let detail = format!("request {} of the array failed: {detail}", failed.index);
-    Err(Error::new(MPI_ERR_IN_STATUS, detail).on(failed.communicator))
+    Err(Error::new(MPI_ERR_IN_STATUS, detail).on(failed.raised_on))
 }
 
 mpi! {

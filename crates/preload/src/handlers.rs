@@ -71,6 +71,9 @@ pub fn closed(file: MPI_File) {
     memory().files.remove(&file);
 }
 
+/// The other library completes requests, and applies the error handler that it has for them.
+pub fn started(_file: MPI_File, _request: MPI_Request) {}
+
 /// Applies the error handler of a file, and returns the error code.
 pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
     let handler = memory().of(file);

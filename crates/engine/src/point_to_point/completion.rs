@@ -1,7 +1,7 @@
 //! Completion: the wait and test families (MPI 5.0, sections 3.7.3 to 3.7.6), and freeing of requests.
 
 use super::request::{Active, Completion, Status, Work};
-use crate::error::{Error, Result};
+use crate::error::{Error, RaisedOn, Result};
 use crate::external::Generalized;
 use crate::objects::Key;
 use crate::{Instance, State};
@@ -15,8 +15,8 @@ pub struct Outcome {
     pub completion: Completion,
     /// Whether the request is gone (it was not persistent): its handle becomes `MPI_REQUEST_NULL`.
     pub freed: bool,
-    /// The communicator whose error handler an error goes to.
-    pub communicator: Key,
+    /// Whose error handler an error goes to.
+    pub raised_on: RaisedOn,
     /// The callbacks of a generalized request, to be called now: query, then free.
     pub generalized: Option<Box<Generalized>>,
 }
@@ -145,13 +145,13 @@ impl State {
                 index,
                 completion,
                 freed: true,
-                communicator: Self::WORLD,
+                raised_on: RaisedOn::Communicator(Self::WORLD),
                 generalized: None,
             });
         }
         self.settle(key)?;
         let request = self.requests.get_mut(key)?;
-        let (communicator, mut generalized) = (request.communicator, None);
+        let (mut raised_on, mut generalized) = (RaisedOn::Communicator(request.communicator), None);
         let (completion, freed) = if let Work::Persistent(persistent) = &mut request.work {
             let active = std::mem::replace(&mut persistent.active, Active::No);
             let completion = match active {
@@ -171,6 +171,7 @@ impl State {
                     Completion { error: received.error.or(sent.error), ..received }
                 }
                 Work::Generalized { callbacks, .. } => {
+                    raised_on = callbacks.file.map_or(raised_on, RaisedOn::File);
                     generalized = Some(callbacks);
                     Completion::good(Status::EMPTY)
                 }
@@ -178,7 +179,7 @@ impl State {
             };
             (completion, true)
         };
-        Ok(Outcome { index, completion, freed, communicator, generalized })
+        Ok(Outcome { index, completion, freed, raised_on, generalized })
     }
 
     /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use postrider_abi::*;
 use postrider_engine::communicators::Group;
 use postrider_engine::environment::HandlerKind;
-use postrider_engine::error::{Error, Result};
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::info::Info;
 use postrider_engine::objects::Key;
 
@@ -70,7 +70,7 @@ fn free(comm: MPI_Comm) -> Result<()> {
     if comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF {
         return Err(Error::new(MPI_ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed"));
     }
-    caching::delete_all(Owner::Communicator(comm)).map_err(|error| error.on(key))?;
+    caching::delete_all(Owner::Communicator(comm)).map_err(|error| error.on(RaisedOn::Communicator(key)))?;
     instance().with(|state| {
         let handler = state.communicators.get(key)?.handler;
         state.free_communicator(key)?;
@@ -103,6 +103,17 @@ fn color_of_type(split_type: c_int, hints: &Info) -> Result<Option<c_int>> {
         MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => Ok(None),
         other => Err(Error::new(MPI_ERR_ARG, format!("{other} is no type that MPI_Comm_split_type knows"))),
     }
+}
+
+/// The text by which processes that make a communicator agree; it is limited.
+fn tag_of(stringtag: Text) -> Result<String> {
+    let tag = stringtag.get()?;
+    if tag.len() >= MPI_MAX_STRINGTAG_LEN {
+        let detail =
+            format!("the string tag has {} characters; at most {}", tag.len(), MPI_MAX_STRINGTAG_LEN - 1);
+        return Err(Error::new(MPI_ERR_ARG, detail));
+    }
+    Ok(tag)
 }
 
 mpi! {
@@ -176,7 +187,7 @@ mpi! {
         group: MPI_Group, stringtag: Text, info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>
     ) on errhandler {
         newcomm.set(handle(from_groups(group, (info, errhandler), |group| {
-            instance().create_from_group(group, &stringtag.get()?)
+            instance().create_from_group(group, &tag_of(stringtag)?)
         })?))
     }
 
@@ -189,7 +200,7 @@ mpi! {
         let remote = instance().with(|state| parse::group(state, remote_group)).unwrap_or_default();
         newintercomm.set(handle(from_groups(local_group, (info, errhandler), |group| {
             let (local, remote) = ((group, local_leader), (&*remote, remote_leader));
-            instance().create_intercommunicator_from_groups(local, remote, &stringtag.get()?).map(Some)
+            instance().create_intercommunicator_from_groups(local, remote, &tag_of(stringtag)?).map(Some)
         })?))
     }
 

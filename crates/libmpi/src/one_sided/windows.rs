@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use postrider_abi::*;
-use postrider_engine::error::Result;
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::one_sided::{Flavor, NewWindow};
 
 use crate::caching::{self, Owner};
@@ -78,7 +78,8 @@ mpi! {
 
     /// Section 12.2.4.
     MPI_Win_attach (win: MPI_Win, base: Memory, size: MPI_Aint) on win {
-        let (key, bytes) = (parse::window(win)?, parse::length(parse::wide(size)?, "the size")?);
+        let (key, bytes) = (parse::window(win)?, parse::length(parse::wide(size)?, "the size"));
+        let bytes = bytes.map_err(|error| Error::new(MPI_ERR_SIZE, error.detail))?;
         instance().with(|state| state.windows.get_mut(key)?.attach(base.0, bytes))
     }
 
@@ -100,7 +101,7 @@ mpi! {
             library::keep_helper()?;
             tables().release(handler)
         });
-        freed.map_err(|error| error.on(communicator))?;
+        freed.map_err(|error| error.on(RaisedOn::Communicator(communicator)))?;
         win.set(MPI_WIN_NULL)
     }
 
@@ -125,7 +126,7 @@ mpi! {
     MPI_Win_get_info (win: MPI_Win, info_used: Out<MPI_Info>) on win {
         let key = parse::window(win)?;
         let found = instance().with(|state| Ok(state.windows.get(key)?.info.clone()))?;
-        info_used.set(info::new_handle(found))
+        info_used.set(info::new_handle_of_object(found)?)
     }
 
     /// Section 7.8: a name that is too long is cut.
