@@ -47,7 +47,7 @@ static void control_information(void)
             CHECK_EQ(value, j);
             CHECK_EQ(item_length, strlen(item) + 1);
         }
-        CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
+        CHECK_EQ(MPI_T_enum_get_item(enumeration, items, &items, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
     }
     CHECK_EQ(MPI_T_cvar_get_info(count, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
     CHECK_EQ(MPI_T_cvar_get_index("nothing", &index), MPI_T_ERR_INVALID_NAME);

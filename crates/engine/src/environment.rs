@@ -175,7 +175,12 @@ impl ErrorCodes {
     /// # Errors
     /// When there is no such class.
     pub fn add_code(&mut self, class: i32) -> Result<i32> {
-        self.check(class)?;
+        if self.class_of(class)? != class {
+            return Err(Error::new(
+                MPI_ERR_ARG,
+                format!("{class} is an error code; a new code needs a class"),
+            ));
+        }
         Ok(self.add(Some(class)))
     }
 
@@ -291,6 +296,7 @@ mod tests {
         let mut codes = ErrorCodes::default();
         let class = codes.add_class();
         let code = codes.add_code(class).unwrap();
+        assert!(codes.add_code(code).is_err());
         assert_eq!((class, code), (MPI_ERR_LASTCODE + 1, MPI_ERR_LASTCODE + 2));
         assert_eq!(codes.class_of(code), Ok(class));
         assert_eq!(codes.text(code), Ok(String::new()));

@@ -44,6 +44,18 @@ pub fn hints(handle: MPI_Info) -> Result<Info> {
     if handle == MPI_INFO_NULL { Ok(Info::default()) } else { read(handle, |info| Ok(info.clone())) }
 }
 
+/// The kinds of memory that all objects support (section 11.4.3), as a hint that they tell.
+const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
+
+/// The handle of a new info object with the hints of an object and the kinds of memory that it supports.
+///
+/// # Errors
+/// When the object's hints are too long.
+pub fn new_handle_of_object(mut info: Info) -> Result<MPI_Info> {
+    info.set(MEMORY_KINDS.0, MEMORY_KINDS.1)?;
+    Ok(new_handle(info))
+}
+
 /// What is known of how this process was started (section 10, `MPI_INFO_ENV`): the keys of which nothing is known are absent.
 fn environment() -> &'static Info {
     static ENVIRONMENT: OnceLock<Info> = OnceLock::new();
@@ -96,14 +108,14 @@ anytime! {
 
     /// Section 10.
     MPI_Info_set (info: MPI_Info, key: Text, value: Text) {
-        let (name, value) = (key.get()?, value.get()?);
+        let (name, value) = (name_of(key)?, value.get()?);
         let key = self::key(info)?;
         tables().infos.get_mut(key)?.set(&name, &value)
     }
 
     /// Section 10.
     MPI_Info_delete (info: MPI_Info, key: Text) {
-        let name = key.get()?;
+        let name = name_of(key)?;
         let key = self::key(info)?;
         tables().infos.get_mut(key)?.delete(&name)
     }
@@ -159,8 +171,13 @@ anytime! {
     }
 }
 
+/// A key argument: a null pointer is no key.
+fn name_of(key: Text) -> Result<String> {
+    key.get().map_err(|error| Error::new(MPI_ERR_INFO_KEY, error.detail))
+}
+
 fn value_of(info: MPI_Info, key: Text) -> Result<Option<String>> {
-    let name = key.get()?;
+    let name = name_of(key)?;
     check_key(&name)?;
     read(info, |info| Ok(info.get(&name).map(str::to_owned)))
 }

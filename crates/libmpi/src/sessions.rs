@@ -27,7 +27,7 @@ const THREAD_LEVELS: [(&str, c_int); 4] = [
     ("MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE),
 ];
 
-/// What a session has of its hints: the level that it provides, and the only kind of memory that is known.
+/// What a session has of its hints: the level that it provides.
 fn info_of(given: &Info, provided: c_int) -> Result<Info> {
     if let Some(wanted) = given.get(THREAD_LEVEL)
         && !THREAD_LEVELS.iter().any(|(name, _)| *name == wanted)
@@ -41,7 +41,6 @@ fn info_of(given: &Info, provided: c_int) -> Result<Info> {
     for (name, _) in THREAD_LEVELS.iter().filter(|(_, level)| *level == provided) {
         own.set(THREAD_LEVEL, name)?;
     }
-    own.set("mpi_memory_alloc_kinds", "mpi,system")?;
     Ok(own)
 }
 
@@ -122,7 +121,7 @@ mpi! {
     MPI_Session_get_info (session: MPI_Session, info_used: Out<MPI_Info>) on session {
         let key = parse::session(session)?;
         let found = instance().with(|state| Ok(state.sessions.get(key)?.info.clone()))?;
-        info_used.set(info::new_handle(found))
+        info_used.set(info::new_handle_of_object(found)?)
     }
 
     /// Section 11.3.2.

@@ -4,7 +4,7 @@
 //! What may fail at one process alone is agreed on: then it fails at all of them.
 
 use postrider_abi::{
-    MPI_ERR_COMM, MPI_ERR_DISP, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED, MPI_ERR_SIZE,
+    MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_DISP, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED, MPI_ERR_SIZE,
 };
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::shared_memory::Segment;
@@ -52,6 +52,9 @@ impl NewWindow {
                 MPI_ERR_SIZE,
                 format!("the size is {}; it must not be negative", self.size),
             ));
+        }
+        if self.flavor == Flavor::Create && self.size > 0 && self.base.address() == 0 {
+            return Err(Error::new(MPI_ERR_ARG, format!("{} bytes of memory are a null pointer", self.size)));
         }
         if self.unit <= 0 || self.unit > i64::from(i32::MAX) {
             return Err(Error::new(

@@ -305,8 +305,12 @@ impl Window {
                 "part of this memory is attached to the window already",
             ));
         }
+        if bytes > 0 && address == 0 {
+            return Err(Error::new(MPI_ERR_RMA_ATTACH, "the memory is a null pointer"));
+        }
         // Memory without bytes may be attached at the address of another; there is nothing to be found in it.
-        self.attached.entry(address).or_insert(bytes);
+        let length = self.attached.entry(address).or_default();
+        *length = bytes.max(*length);
         Ok(())
     }
 

@@ -131,6 +131,6 @@ mpi! {
     /// Section 7.4.4.
     MPI_Comm_get_info (comm: MPI_Comm, info_used: Out<MPI_Info>) on comm {
         let found = read(comm, |found| Ok(found.info.clone()))?;
-        info_used.set(info::new_handle(found))
+        info_used.set(info::new_handle_of_object(found)?)
     }
 }

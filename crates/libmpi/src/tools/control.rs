@@ -159,7 +159,7 @@ anytime! {
     ) -> c_int {
         call(|_| {
             let items = items(enumeration(enumtype)?);
-            let item = at(&items, indx).map_err(|_| MPI_T_ERR_INVALID_ITEM)?;
+            let item = at(&items, indx)?;
             give(value, indx);
             give_text(name, name_len, item);
             Ok(())
