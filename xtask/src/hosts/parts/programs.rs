@@ -31,10 +31,14 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
+/// The chapter of files.
+const IO: &str = "io";
+
 /// Chapters that are for one host only, and say so on several.
 const ON_THE_OWN_HOST: &[&str] = &["processes"];
 
-/// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks.
+/// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks. The
+/// programs of the I/O chapter have their files there, and no messages.
 const THROUGH_A_CACHE: &[&str] = &["bcast", "random_traffic", "send_modes"];
 /// What that directory is like, as options of postrider-slowfs.
 const CACHE: &str = "--cache-ms 1000 --no-locks";
@@ -52,21 +56,24 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
             let name = build.name.as_str();
             for &way in &arguments.ways {
-                if way == Way::Central && THROUGH_A_CACHE.contains(&name) {
-                    let several = case(arguments, &build, way, &hosts(SEVERAL), SEVERAL);
-                    through_a_cache.push(several);
+                let files_there = way == Way::SharedMemorySsh && build.chapter == IO;
+                if files_there || way == Way::Central && THROUGH_A_CACHE.contains(&name) {
+                    let place = Place { files: "/central", ..Place::over(SEVERAL) };
+                    through_a_cache.push(case(arguments, &build, way, &place));
                 }
                 let mut ranks = arguments.ranks.clone();
                 if arguments.all || way != Way::FileScp && WITH_SEVERAL_ON_A_HOST.contains(&name) {
                     ranks.push(SEVERAL);
                 }
                 if way != Way::FileScp || arguments.all || BY_SCP.contains(&name) {
-                    cases.extend(
-                        ranks.iter().map(|&ranks| case(arguments, &build, way, &hosts(ranks), ranks)),
-                    );
+                    cases
+                        .extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
                 }
                 if way == Way::Central && ON_ONE_HOST.contains(&name) {
-                    let on_one = |&ranks: &usize| case(arguments, &build, way, &format!("h1:{ranks}"), ranks);
+                    let on_one = |&ranks: &usize| {
+                        let hosts = format!("h1:{ranks}");
+                        case(arguments, &build, way, &Place { hosts, ..Place::over(ranks) })
+                    };
                     cases.extend(ranks.iter().map(on_one));
                 }
             }
@@ -76,12 +83,29 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     Ok(vec![(Options::default(), cases), (caching, through_a_cache)])
 }
 
-fn case(arguments: &Arguments, build: &Build, way: Way, hosts: &str, ranks: usize) -> Case {
+/// Where a program runs.
+struct Place {
+    ranks: usize,
+    hosts: String,
+    /// The directory for the files of programs of the I/O chapter.
+    files: &'static str,
+}
+
+impl Place {
+    /// So many ranks over h1 to h3.
+    fn over(ranks: usize) -> Self {
+        Self { ranks, hosts: hosts(ranks), files: "/shared" }
+    }
+}
+
+fn case(arguments: &Arguments, build: &Build, way: Way, place: &Place) -> Case {
+    let Place { ranks, hosts, files } = place;
     let level = if build.large_count { "multiple" } else { "single" };
     let level = format!("TEST_THREAD_LEVEL={level}");
     let mut options = vec!["--hosts", hosts, "-x", &level];
-    if build.chapter == "io" {
-        options.extend(["-x", "TMPDIR=/shared"]);
+    let directory = format!("TMPDIR={files}");
+    if build.chapter == IO {
+        options.extend(["-x", &directory]);
     }
     let command = arguments.launch(&options, Some(way), &[&build.binary.display().to_string()]);
     let one = if hosts.contains(',') { "" } else { " on one host" };
