@@ -38,7 +38,7 @@ static void info(void)
 {
     MPI_Comm comm;
     MPI_Info hints, found;
-    int keys = -1;
+    int flag, keys = -1;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     OK(MPI_Info_create(&hints));
     OK(MPI_Info_set(hints, "mpi_assert_allow_overtaking", "false"));
@@ -48,6 +48,8 @@ static void info(void)
     CHECK(found != MPI_INFO_NULL && found != hints);
     OK(MPI_Info_get_nkeys(found, &keys));
     CHECK(keys >= 0);
+    OK(MPI_Info_get_valuelen(found, "mpi_memory_alloc_kinds", &keys, &flag));
+    CHECK(flag && keys >= 3);
     OK(MPI_Info_free(&found));
     OK(MPI_Info_free(&hints));
     OK(MPI_Comm_free(&comm));

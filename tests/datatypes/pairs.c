@@ -16,16 +16,18 @@ static void contents(void)
 {
     MPI_Datatype pair = pair_of(MPI_SHORT, MPI_LONG), members[2], same;
     int integers, addresses, datatypes, combiner, number, length = -1;
-    MPI_Aint address, lb, extent;
+    MPI_Aint address;
+    Extent lb, extent;
+    Count bytes;
     char name[MPI_MAX_OBJECT_NAME];
     OK(MPI_Type_get_envelope(pair, &integers, &addresses, &datatypes, &combiner));
     CHECK_EQ(combiner, MPI_COMBINER_VALUE_INDEX);
     CHECK(integers == 0 && addresses == 0 && datatypes == 2);
     OK(MPI_Type_get_contents(pair, 0, 0, 2, &number, &address, members));
     CHECK(members[0] == MPI_SHORT && members[1] == MPI_LONG);
-    OK((MPI_Type_size)(pair, &number));
-    CHECK_EQ(number, sizeof(short) + sizeof(long));
-    OK((MPI_Type_get_extent)(pair, &lb, &extent));
+    OK(MPI_Type_size(pair, &bytes));
+    CHECK_EQ(bytes, sizeof(short) + sizeof(long));
+    OK(MPI_Type_get_extent(pair, &lb, &extent));
     CHECK_EQ(lb, 0);
     CHECK_EQ(extent, 2 * sizeof(long));
     OK(MPI_Type_get_name(pair, name, &length));

@@ -99,6 +99,7 @@ static void removed(void)
     OK(MPI_Add_error_class(&class));
     OK(MPI_Add_error_code(class, &code));
     CHECK(MPI_Remove_error_string(code) != MPI_SUCCESS);
+    FAILS(MPI_ERR_ARG, MPI_Add_error_code(code, &found));
     OK(MPI_Add_error_string(code, ""));
     check_text(code, "");
     CHECK(MPI_Remove_error_code(code) != MPI_SUCCESS);

@@ -93,6 +93,8 @@ static void limits(void)
     value[MPI_MAX_INFO_VAL - 1] = value[MPI_MAX_INFO_VAL] = 'v';
     FAILS(MPI_ERR_INFO_VALUE, MPI_Info_set(info, "k", value));
     FAILS(MPI_ERR_INFO_KEY, MPI_Info_set(info, "", "x"));
+    FAILS(MPI_ERR_INFO_KEY, MPI_Info_set(info, NULL, "x"));
+    FAILS(MPI_ERR_INFO_KEY, MPI_Info_delete(info, NULL));
     OK(MPI_Info_free(&info));
 }
 

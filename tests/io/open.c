@@ -149,6 +149,7 @@ static void hints(void)
     CHECK(has(used, "cb_nodes", "1"));
     CHECK(has(used, "collective_buffering", "true"));
     CHECK(!has(used, "striping_factor", "4"));
+    CHECK(has(used, "mpi_memory_alloc_kinds", "mpi,system"));
     CHECK(stat(path_of("hints"), &found) == 0 && (found.st_mode & 0777) == 0600);
     OK(MPI_Info_free(&used));
     OK(MPI_Info_set(info, "cb_buffer_size", "nonsense"));

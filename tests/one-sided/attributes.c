@@ -104,6 +104,8 @@ static void hints(MPI_Win win)
     expect(found, "accumulate_ops", "same_op_no_op");
     expect(found, "no_locks", "false");
     expect(found, "same_size", "true");
+    OK(MPI_Info_get_string(found, "mpi_memory_alloc_kinds", &length, NULL, &flag));
+    CHECK(flag);
     expect(found, "same_disp_unit", "false");
     OK(MPI_Info_get_string(found, "not_a_hint_of_windows", &length, NULL, &flag));
     CHECK(!flag);

@@ -94,9 +94,11 @@ static void wrong_arguments(MPI_Win win)
     Count lengths[2] = {1, 1};
     MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE};
     char place[16] = {0};
+    MPI_Win none;
     OK(MPI_Win_fence(0, win));
     FAILS(MPI_ERR_RANK, MPI_Put(&value, 1, MPI_LONG, size, 0, 1, MPI_LONG, win));
     FAILS(MPI_ERR_RANK, MPI_Get(&value, 1, MPI_LONG, -17, 0, 1, MPI_LONG, win));
+    FAILS(MPI_ERR_ARG, MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none));
     FAILS(MPI_ERR_COUNT, MPI_Put(&value, -1, MPI_LONG, right, 0, 1, MPI_LONG, win));
     FAILS(MPI_ERR_COUNT, MPI_Put(&value, 1, MPI_LONG, right, 0, -1, MPI_LONG, win));
     FAILS(MPI_ERR_TYPE, MPI_Put(&value, 1, MPI_DATATYPE_NULL, right, 0, 1, MPI_LONG, win));
@@ -178,6 +180,12 @@ static void unattached(void)
     OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     FAILS(MPI_ERR_RMA_ATTACH, MPI_Win_detach(win, cells));
+    FAILS(MPI_ERR_SIZE, MPI_Win_attach(win, cells, -1));
+    FAILS(MPI_ERR_RMA_ATTACH, MPI_Win_attach(win, NULL, 8));
+    OK(MPI_Win_attach(win, NULL, 0));
+    OK(MPI_Win_detach(win, NULL));
+    /* Nothing at the place of something is no obstacle to it. */
+    OK(MPI_Win_attach(win, cells, 0));
     OK(MPI_Win_attach(win, cells, sizeof cells));
     FAILS(MPI_ERR_RMA_ATTACH, MPI_Win_attach(win, &cells[1], sizeof cells));
     OK(MPI_Get_address(cells, &own));

@@ -120,14 +120,9 @@ static void operate(enum flavor flavor, MPI_Win win, int target)
     OK(MPI_Fetch_and_op(out, got, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win));
 }
 
-static void operate_with_requests(enum flavor flavor, enum way way, MPI_Win win, int target)
+static void operate_with_requests(enum flavor flavor, MPI_Win win, int target)
 {
     MPI_Request requests[4];
-    if (way == FENCE || way == GENERAL) {
-        FAILS(MPI_ERR_RMA_SYNC, MPI_Rput(&put_later, 1, MPI_INT, target, place(flavor, target, 12), 1, MPI_INT, win,
-                                         &requests[0]));
-        return;
-    }
     put_later = rank + 70;
     added_later = 7;
     OK(MPI_Rput(&put_later, 1, MPI_INT, target, place(flavor, target, 12), 1, MPI_INT, win, &requests[0]));
@@ -176,7 +171,9 @@ static void round_of(enum flavor flavor, enum way way, MPI_Win win, MPI_Group al
     }
     begin(way, win, target, all);
     operate(flavor, win, target);
-    operate_with_requests(flavor, way, win, target);
+    if (way == LOCK || way == LOCK_ALL) {
+        operate_with_requests(flavor, win, target);
+    }
     if (way != LOCK) {
         for (int t = 0; t < size; t++) {
             OK(MPI_Fetch_and_op(&one, &fetched[t], MPI_INT, t, place(flavor, t, 9), MPI_SUM, win));

@@ -135,6 +135,9 @@ static void many_tags(void)
     OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none));
     CHECK(none == MPI_COMM_NULL);
     FAILS(MPI_ERR_GROUP, MPI_Comm_create_from_group(MPI_GROUP_NULL, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none));
+    static char too_long[MPI_MAX_STRINGTAG_LEN + 1];
+    memset(too_long, 't', MPI_MAX_STRINGTAG_LEN);
+    FAILS(MPI_ERR_ARG, MPI_Comm_create_from_group(group, too_long, MPI_INFO_NULL, MPI_ERRORS_RETURN, &none));
     if (size > 1) {
         int other = (rank + 1) % size;
         MPI_Group without;

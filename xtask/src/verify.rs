@@ -160,7 +160,8 @@ fn launcher() -> PathBuf {
 /// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel. And programs that
 /// MPICH's compiler makes for the standard ABI, with its header; the stage `engine` runs ours on MPICH.
 fn mpich_abi() -> Result<Vec<Command>> {
-    let compiler = environment::mpich()?.join("bin/mpicc").display().to_string();
+    let mpich = environment::mpich()?;
+    let compiler = mpich.join("bin/mpicc").display().to_string();
     let mut constants =
         cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
     constants.env("POSTRIDER_TEST_MPICC", &compiler);

@@ -371,7 +371,7 @@ const PAIRS: usize = (INTEGERS.len() + FLOATS.len()) * INTEGERS.len();
 
 /// What the unnamed predefined pairs can be (`MPI_Type_get_value_index`, section 5.1.4): a value that can be compared, and an
 /// integer as index. Several datatypes may have members that are alike, and so share a row.
-pub const UNNAMED_PAIRS: [PredefinedDatatype; PAIRS] = {
+pub static UNNAMED_PAIRS: [PredefinedDatatype; PAIRS] = {
     let mut rows = [pair(MPI_DATATYPE_NULL, "", INT, INT); PAIRS];
     let mut row = 0;
     while row < rows.len() {

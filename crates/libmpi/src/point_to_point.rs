@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use postrider_abi::*;
 use postrider_engine::State;
-use postrider_engine::error::{Error, Result};
+use postrider_engine::error::{Error, RaisedOn, Result};
 use postrider_engine::external::Generalized;
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::{
@@ -304,7 +304,7 @@ mpi! {
 fn on_communicator_of(message: NullMessage, action: impl FnOnce() -> Result<()>) -> Result<()> {
     let communicator = instance().with(|state| Ok(state.communicator_of_message(message)))?;
     action().map_err(|error| match communicator {
-        Some(communicator) => error.on(communicator),
+        Some(communicator) => error.on(RaisedOn::Communicator(communicator)),
         None => error,
     })
 }
@@ -312,7 +312,7 @@ fn on_communicator_of(message: NullMessage, action: impl FnOnce() -> Result<()>)
 /// Does something with a request; errors go to its communicator.
 pub fn on_request(key: Key, action: impl FnOnce() -> Result<()>) -> Result<()> {
     action().map_err(|error| match instance().with(|state| state.communicator_of(key)) {
-        Ok(communicator) => error.on(communicator),
+        Ok(communicator) => error.on(RaisedOn::Communicator(communicator)),
         Err(_) => error,
     })
 }

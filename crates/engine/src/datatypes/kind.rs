@@ -77,9 +77,8 @@ impl Kind {
     /// What the ABI says of it.
     #[must_use]
     pub const fn row(self) -> &'static PredefinedDatatype {
-        const PAIRS: &[PredefinedDatatype] = &UNNAMED_PAIRS;
         let index = self.0 as usize;
-        if index < DATATYPES.len() { &DATATYPES[index] } else { &PAIRS[index - DATATYPES.len()] }
+        if index < DATATYPES.len() { &DATATYPES[index] } else { &UNNAMED_PAIRS[index - DATATYPES.len()] }
     }
 
     /// What its bytes mean.

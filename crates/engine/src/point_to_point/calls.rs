@@ -11,7 +11,7 @@ use super::matching::{Envelope, Pattern};
 use super::protocol::Arrived;
 use super::request::{Active, Completion, Persistent, Receiving, Status, Template, Work};
 use super::{Buffer, Message};
-use crate::error::{Error, Result};
+use crate::error::{Error, RaisedOn, Result};
 use crate::objects::Key;
 use crate::{Instance, State};
 
@@ -276,7 +276,7 @@ impl Instance {
         let before = state.completions;
         let started = keys.into_iter().try_for_each(|key| {
             state.start(key).map_err(|error| match state.communicator_of(key) {
-                Ok(communicator) => error.on(communicator),
+                Ok(communicator) => error.on(RaisedOn::Communicator(communicator)),
                 Err(_) => error,
             })
         });

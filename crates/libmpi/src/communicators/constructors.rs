@@ -121,6 +121,17 @@ fn color_of_set(name: &str) -> Option<c_int> {
     set.process(0).map(|first| first.0 as c_int)
 }
 
+/// The text by which processes that make a communicator agree; it is limited.
+fn tag_of(stringtag: Text) -> Result<String> {
+    let tag = stringtag.get()?;
+    if tag.len() >= MPI_MAX_STRINGTAG_LEN {
+        let detail =
+            format!("the string tag has {} characters; at most {}", tag.len(), MPI_MAX_STRINGTAG_LEN - 1);
+        return Err(Error::new(MPI_ERR_ARG, detail));
+    }
+    Ok(tag)
+}
+
 mpi! {
     /// Section 7.4.2.
     MPI_Comm_dup (comm: MPI_Comm, newcomm: Out<MPI_Comm>) on comm {
@@ -192,7 +203,7 @@ mpi! {
         group: MPI_Group, stringtag: Text, info: MPI_Info, errhandler: MPI_Errhandler, newcomm: Out<MPI_Comm>
     ) on errhandler {
         newcomm.set(handle(from_groups(group, (info, errhandler), |group| {
-            instance().create_from_group(group, &stringtag.get()?)
+            instance().create_from_group(group, &tag_of(stringtag)?)
         })?))
     }
 
@@ -205,7 +216,7 @@ mpi! {
         let remote = instance().with(|state| parse::group(state, remote_group)).unwrap_or_default();
         newintercomm.set(handle(from_groups(local_group, (info, errhandler), |group| {
             let (local, remote) = ((group, local_leader), (&*remote, remote_leader));
-            instance().create_intercommunicator_from_groups(local, remote, &stringtag.get()?).map(Some)
+            instance().create_intercommunicator_from_groups(local, remote, &tag_of(stringtag)?).map(Some)
         })?))
     }
 

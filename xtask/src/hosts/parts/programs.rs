@@ -34,8 +34,8 @@ const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 /// The chapter of files.
 const IO: &str = "io";
 
-/// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks. So do the
-/// programs of the I/O chapter, whose files are there too.
+/// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks. The
+/// programs of the I/O chapter have their files there, and no messages.
 const THROUGH_A_CACHE: &[&str] = &["bcast", "random_traffic", "send_modes"];
 /// What that directory is like, as options of postrider-slowfs.
 const CACHE: &str = "--cache-ms 1000 --no-locks";
@@ -53,7 +53,8 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
             let name = build.name.as_str();
             for &way in &arguments.ways {
-                if way == Way::Central && (THROUGH_A_CACHE.contains(&name) || build.chapter == IO) {
+                let files_there = way == Way::SharedMemorySsh && build.chapter == IO;
+                if files_there || way == Way::Central && THROUGH_A_CACHE.contains(&name) {
                     let place = Place { files: "/central", ..Place::over(SEVERAL) };
                     through_a_cache.push(case(arguments, &build, way, &place));
                 }
