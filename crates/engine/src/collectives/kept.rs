@@ -66,6 +66,7 @@ impl Plan {
 /// The plans that a communicator keeps, the latest last.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
+    #[expect(clippy::vec_box, reason = "plans go in and out with each call, and are some 600 bytes long")]
     kept: Vec<Box<Plan>>,
     scratch_bytes: usize,
 }
@@ -74,8 +75,8 @@ impl Plans {
     /// Takes out the plan of a call with these arguments.
     #[inline]
     pub fn take(&mut self, arguments: &Arguments) -> Option<Box<Plan>> {
-        let is_it = |plan: &Box<Plan>| plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments));
-        let index = self.kept.iter().rposition(is_it)?;
+        let is_it = |plan: &Plan| plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments));
+        let index = self.kept.iter().rposition(|plan| is_it(plan))?;
         let plan = self.kept.remove(index);
         self.scratch_bytes -= plan.scratch_bytes();
         Some(plan)
