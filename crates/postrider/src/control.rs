@@ -134,6 +134,8 @@ pub enum ToHead {
         well: bool,
         /// It has never called `MPI_Init`.
         unborn: bool,
+        /// The exit code of the jobs that ranks of its host have spawned, as far as these have ended.
+        spawned_code: i32,
     },
     /// A rank has failed.
     Failed(Failed),

@@ -179,6 +179,11 @@ impl<'a> LocalRanks<'a> {
         Ok(process)
     }
 
+    /// Whether some rank has not ended.
+    pub fn have_ranks(&self) -> bool {
+        self.ranks.iter().any(|rank| rank.process.is_some())
+    }
+
     /// A rank of another host is missing: look for one here that waits for it.
     pub fn look_for_waiting(&mut self) {
         self.missing_elsewhere = true;
@@ -330,7 +335,7 @@ impl Ranks for LocalRanks<'_> {
 
     /// Spawned jobs count as well: they go on when the ranks have ended that have asked for them.
     fn are_living(&self) -> bool {
-        !self.spawned.is_empty() || self.ranks.iter().any(|rank| rank.process.is_some())
+        !self.spawned.is_empty() || self.have_ranks()
     }
 
     fn exit_code_of_spawned(&self) -> i32 {

@@ -226,6 +226,8 @@ struct Agent<'a> {
     mail: Option<Mail>,
     outputs: Outputs,
     feed: Option<Feed>,
+    /// Ranks of whose end the head does not yet know: which, whether with exit code 0, whether without `MPI_Init`.
+    ended: Vec<(u32, bool, bool)>,
     /// Input that the head does not yet know to be taken.
     fed_bytes: usize,
     /// All ranks of the job have ended, everywhere.
@@ -258,6 +260,7 @@ impl<'a> Agent<'a> {
             mail,
             outputs,
             feed,
+            ended: Vec::new(),
             fed_bytes: 0,
             finishing: false,
             ends_early: false,
@@ -374,7 +377,14 @@ impl<'a> Agent<'a> {
             // A failure comes first: with the end of its last rank the job is over for the head.
             self.report(failed);
             let unborn = self.job.slot(rank).state() == State::Unborn;
-            self.head.channel.send(&ToHead::Ended { rank, well: how == Ended::Exited(0), unborn });
+            self.ended.push((rank, how == Ended::Exited(0), unborn));
+        }
+        // The last rank of a host has not ended for the head before the jobs have that ranks have spawned here.
+        if self.ranks.have_ranks() || !self.ranks.are_living() {
+            let spawned_code = self.ranks.exit_code_of_spawned();
+            for (rank, well, unborn) in self.ended.drain(..) {
+                self.head.channel.send(&ToHead::Ended { rank, well, unborn, spawned_code });
+            }
         }
         let failed = self.ranks.look_for_joiners();
         self.report(failed);

@@ -59,6 +59,8 @@ pub struct RemoteRanks {
     /// A rank that has ended without ever calling `MPI_Init`.
     missing: Option<u32>,
     finishing: bool,
+    /// The exit code of the first job that ranks have spawned and that failed.
+    spawned_code: i32,
     places: Vec<(u32, Place)>,
 }
 
@@ -80,6 +82,7 @@ impl RemoteRanks {
             disturbed: false,
             missing: None,
             finishing: false,
+            spawned_code: 0,
             places: Vec::new(),
         }
     }
@@ -118,7 +121,12 @@ impl RemoteRanks {
                 events.push(Event::Refused(Refusal { message, ..refusal }));
             }
             ToHead::Started(pids) => self.started(host, pids, events),
-            ToHead::Ended { rank, well, unborn } => self.rank_has_ended(host, rank, well, unborn),
+            ToHead::Ended { rank, well, unborn, spawned_code } => {
+                if self.spawned_code == 0 {
+                    self.spawned_code = spawned_code;
+                }
+                self.rank_has_ended(host, rank, well, unborn);
+            }
             ToHead::Failed(failed) if self.is_of(failed.rank, host) => {
                 self.disturbed = true;
                 events.push(Event::Failed(failed));
@@ -337,6 +345,10 @@ impl Ranks for RemoteRanks {
             Progress::Started => agent.living > 0,
             Progress::Refused | Progress::Over | Progress::Lost => false,
         })
+    }
+
+    fn exit_code_of_spawned(&self) -> i32 {
+        self.spawned_code
     }
 
     fn have_all_succeeded(&self) -> bool {
