@@ -138,7 +138,11 @@ fn datatype(handle: MPI_Datatype) -> Arc<Datatype> {
 
 impl Ground {
     fn new() -> Self {
-        let limits = Limits { eager_bytes_max: 512, piece_bytes_max: 300, single_copy: crate::transports::SingleCopy::Never };
+        let limits = Limits {
+            eager_bytes_max: 512,
+            piece_bytes_max: 300,
+            single_copy: crate::transports::SingleCopy::Never,
+        };
         let network = Network::new(2, 1, limits, 1000);
         let placement = Placement::one_host(2);
         let instances = [0, 1].map(|rank| Instance::new(World::simulated(&network, rank, &placement)));

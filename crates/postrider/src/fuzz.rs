@@ -52,7 +52,7 @@ fn what_agents_say() {
         prepared,
         ToHead::Refused(Refusal::new(2, "no room")),
         ToHead::Started(vec![1, 2, 3]),
-        ToHead::Ended { rank: 1, well: true, unborn: false },
+        ToHead::Ended { rank: 1, well: true, unborn: false, spawned_code: 0 },
         ToHead::Failed(failed),
         ToHead::Places(vec![(0, Place::Unknown)]),
         ToHead::Output(1, false, b"hello\n".to_vec()),
