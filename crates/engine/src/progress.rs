@@ -85,7 +85,8 @@ impl Instance {
         let (mut looks, mut offers) = (self.looks(), self.offers());
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
-            for look in 0..looks + patience + offers {
+            let last = looks + patience + if state.transport.streams() { 0 } else { offers };
+            for look in 0..last {
                 state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);

@@ -91,6 +91,12 @@ impl Placement {
         }
     }
 
+    /// The most ranks that one host has.
+    #[must_use]
+    pub fn most_on_a_host(&self) -> u32 {
+        (0..self.hosts()).map(|host| self.ranks_on(host).len()).max().unwrap_or_default() as u32
+    }
+
     /// The ranks on host `host`, in ascending order; the first is its leader.
     #[must_use]
     pub fn ranks_on(&self, host: u32) -> &[u32] {

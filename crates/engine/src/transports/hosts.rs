@@ -96,6 +96,10 @@ impl Hosts {
         }
     }
 
+    pub(super) fn streams(&self) -> bool {
+        self.post.streams()
+    }
+
     pub(super) fn rest(&mut self, alone: bool) -> Option<Watch> {
         self.post.rest(alone)
     }

@@ -429,6 +429,16 @@ impl Transport {
         }
     }
 
+    /// Whether a long message is on its way from another host or to it.
+    #[must_use]
+    pub fn streams(&self) -> bool {
+        match self {
+            Self::Hosts(transport) => transport.streams(),
+            Self::Bridged(transport) => transport.inner.streams(),
+            _ => false,
+        }
+    }
+
     /// This process is about to sleep: others must bring what comes, and wake it, unless there is something to watch. It is
     /// `alone` when no other thread of it sleeps.
     pub fn rest(&mut self, alone: bool) -> Option<Watch> {

@@ -38,6 +38,8 @@ const PIECE_BYTES_MAX: usize = 128 << 10;
 const PACKET_BYTES: u64 = 8;
 /// Bytes that a receiver takes before it gives them back.
 const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
+/// A packet from this length on is part of a long message.
+const STREAM_BYTES_MIN: usize = 16 << 10;
 /// How many calls to [`Post::receive`] look into the link once: that is a system call, and the ring only a load.
 const CALLS_PER_LOOK: u32 = 32;
 
@@ -55,6 +57,8 @@ pub(super) struct Post {
     links: Vec<Link>,
     /// The host from which something may be about to come, and how many calls ago its link had nothing.
     expected: Option<(u32, u32)>,
+    /// Whether what went to another host or came from there last was long, and more of it may follow.
+    streams: bool,
     /// Whether this process may read links by itself: a guest may not.
     reads_links: bool,
     /// Where this process sleeps when it watches a link.
@@ -170,6 +174,7 @@ impl Post {
             pairs: vec![Pair::default(); job.placement().ranks() as usize],
             links: (0..job.placement().hosts()).map(|_| Link::default()).collect(),
             expected: None,
+            streams: false,
             reads_links: false,
             tower: Arc::new(BellTower::new()?),
             is_awaited: true,
@@ -213,7 +218,7 @@ impl Post {
             self.bell.ring(self.job.post_bell());
         }
         self.pair(peer).on_the_way += weight;
-        self.expect(peer);
+        self.expect(peer, bytes);
         true
     }
 
@@ -250,10 +255,16 @@ impl Post {
 
     /// Something may be about to come from this peer's host.
     #[inline]
-    fn expect(&mut self, peer: u32) {
+    fn expect(&mut self, peer: u32, bytes: usize) {
+        self.streams = bytes >= STREAM_BYTES_MIN;
         if self.reads_links {
             self.expected = Some((self.job.placement().host_of_number(peer), CALLS_PER_LOOK));
         }
+    }
+
+    /// Whether a long message is on its way, which is not worth waiting for awake: the remote shells need the core.
+    pub(super) fn streams(&self) -> bool {
+        self.streams && self.expected.is_some()
     }
 
     /// This process is about to sleep, alone or not. What it is to watch, if it has been lent a link through which something may come;
@@ -318,7 +329,7 @@ impl Post {
     ) -> crate::error::Result<Option<Incoming>> {
         if kind != CREDIT {
             self.is_awaited = true;
-            self.expect(peer);
+            self.expect(peer, bytes);
             let incoming = parsed(peer, u32::from(kind), body, bytes);
             return incoming.map(Some).ok_or_else(|| nonsense(peer, kind, bytes));
         }

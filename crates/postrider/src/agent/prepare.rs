@@ -83,7 +83,8 @@ impl Prepared {
             Messages::Files | Messages::CopiedFiles(_) => job::Transport::File,
             Messages::Central(_) => job::Transport::Central,
         };
-        let ring_bytes = Shape::default_ring_bytes(ranks);
+        // The same on all hosts: what fits one host's rings has to fit those of the others.
+        let ring_bytes = Shape::default_ring_bytes(self.placement.most_on_a_host());
         let shape = Shape { cores: self.cores, transport, ring_bytes };
         let job = Job::create(shape, &self.placement, assignment.host).map_err(failed)?;
         let job = job.with_key(assignment.key);

@@ -163,7 +163,7 @@ fn segment(all: &[Facts], stand: &Stand, transport: Transport) -> Result<Job, St
     let placement = facts::placement(all, stand.ranks)
         .ok_or("the launcher has started a rank twice, or not at all, on the hosts of the job")?;
     let cores = all[stand.host as usize].cores;
-    let ring_bytes = Shape::default_ring_bytes(stand.count);
+    let ring_bytes = Shape::default_ring_bytes(placement.most_on_a_host());
     let shape = Shape { cores, transport, ring_bytes };
     let job = Job::create(shape, &placement, stand.host).map_err(|error| error.to_string())?;
     // The launcher's own name of the job is all that its hosts share.
