@@ -96,11 +96,10 @@ impl Calls {
                 Some(call) => self.answer(from, name, call.wish),
                 None => self.end(from, name),
             },
-            (FRAME, Some((_, connection))) => {
-                if connection.send(body).is_err() {
-                    self.end(from, name);
-                }
-            }
+            (FRAME, Some((_, connection))) => match connection.send(body) {
+                Ok(()) => {}
+                Err(_) => self.end(from, name),
+            },
             (END, _) => drop(self.open.remove(&name)),
             _ => {}
         }
