@@ -414,7 +414,14 @@ impl Post {
             Current::Link(host, head) => {
                 let intake = self.job.intake(host);
                 intake.take(&head);
-                intake.leave();
+                match intake.next() {
+                    // Its receiver may sleep, and nothing else tells it.
+                    Found::Packet(head, _) if !self.is_for_this_process(host, &head) => {
+                        intake.hand_over();
+                        self.bell.ring(self.job.post_bell());
+                    }
+                    _ => intake.leave(),
+                }
             }
         }
     }

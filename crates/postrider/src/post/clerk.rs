@@ -32,7 +32,9 @@ const LOAN: Duration = Duration::from_millis(4);
 struct Way {
     out: Outgoing,
     incoming: Option<Incoming>,
-    /// How often ranks had looked at it, when the post last asked.
+    /// Whether ranks may read it.
+    lent: bool,
+    /// How often they had looked at it, when the post last asked.
     looks: u32,
     wanted: bool,
     /// Its post has said goodbye, or the link was lost: nothing more will come, and nothing more can be sent.
@@ -149,17 +151,23 @@ impl Clerk {
 
     /// Lends ranks the links that they want to read, and takes back what they have forgotten. True when something is lent.
     fn look_at_loans(&mut self) -> bool {
-        let mut lent = false;
-        for (host, way) in self.ways.iter_mut().enumerate() {
-            let intake = self.job.intake(host as u32);
-            if intake.is_lent() {
+        for host in 0..self.ways.len() {
+            let (job, way) = (Arc::clone(&self.job), &mut self.ways[host]);
+            let intake = job.intake(host as u32);
+            if way.lent {
                 intake.reclaim(&mut way.looks);
-            } else if intake.is_wanted() && self.carriers.desks.iter().all(Desk::may_do_without) {
-                intake.lend();
             }
-            lent |= intake.is_lent();
+            if way.lent && !intake.is_lent() {
+                way.lent = false;
+                // What a rank has left there announces itself no more.
+                self.read(host);
+            }
+            if intake.is_wanted() && self.carriers.desks.iter().all(Desk::may_do_without) {
+                intake.lend();
+                self.ways[host].lent = true;
+            }
         }
-        lent
+        self.ways.iter().any(|way| way.lent)
     }
 
     /// Sleeps until something can be done, and says what.

@@ -144,6 +144,63 @@ fn what_ranks_write_themselves_crosses_between_what_the_post_writes() {
 }
 
 #[test]
+fn a_rank_reads_the_link_that_it_is_lent_and_the_post_gets_it_back() {
+    let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    connect(&posts[0], &posts[1]);
+    let bell = jobs[1].open_post_pipe().expect("the post's pipe");
+    let intake = jobs[1].intake(0);
+    let mut rings = [1, 3].map(|rank| jobs[1].post_ends(rank).1);
+    let send = |receiver: u32| {
+        eventually("the post keeps the token", || jobs[0].link_token(1).enter().then_some(()));
+        let head = Head { class: Class::Packet, kind: 1, sender: 0, receiver, bytes: 4 };
+        let link = jobs[0].open_link(1).expect("a pipe");
+        assert!(link.write(&[&head.encode()[..], b"word"].concat()));
+        assert!(!jobs[0].link_token(1).leave());
+        head
+    };
+    let borrow = || {
+        if intake.want() {
+            bell.ring(jobs[1].post_bell());
+        }
+        intake.enter().then_some(())
+    };
+    let read = || {
+        let source = jobs[1].open_link_source(0).expect("a pipe");
+        eventually("nothing comes", || {
+            assert_ne!(source.fill(intake).expect("it can be read"), Filled::End);
+            if let Found::Packet(head, _) = intake.next() { Some(head) } else { None }
+        })
+    };
+    for round in 0..20 {
+        eventually("the link is not lent", borrow);
+        let sent = send(1);
+        assert_eq!(read(), sent, "round {round}");
+        intake.take(&sent);
+        let foreign = send(3);
+        assert_eq!(read(), foreign, "round {round}");
+        intake.hand_over();
+        bell.ring(jobs[1].post_bell());
+        let packet = eventually("the post does not deliver", || rings[1].peek());
+        rings[1].release(packet);
+        if round % 2 == 0 {
+            eventually("the link is not lent again", borrow);
+            intake.leave();
+        }
+        send(1);
+        let packet = eventually("the post does not take the link back", || rings[0].peek());
+        rings[0].release(packet);
+    }
+    jobs[1].doorbell(3).prepare_tower();
+    eventually("it is with the post", || intake.is_with_post().then_some(()));
+    if intake.want() {
+        bell.ring(jobs[1].post_bell());
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(!intake.is_lent(), "a rank sleeps, and nobody would bring it what comes");
+}
+
+#[test]
 fn files_of_every_length_cross() {
     let folder = tempfile::tempdir().expect("a folder");
     let places = [0, 1].map(|host| {
