@@ -20,6 +20,7 @@ use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::packet::{HEAD_BYTES, Head, label, of_label};
 use postrider_os::parcel::{LOCK, POST, Parcel};
+use postrider_os::process;
 use postrider_os::ring::{Consumer, Producer};
 
 /// What runs beside the processes of a test until it is dropped.
@@ -239,7 +240,9 @@ fn parcels(directory: &Path, ending: &str) -> Vec<(Parcel, PathBuf)> {
 
 fn jobs(placement: &Placement, transport: Transport) -> Vec<Arc<Job>> {
     let shape = Shape { cores: 1, transport, ring_bytes: 4096 };
-    (0..placement.hosts()).map(|host| Arc::new(Job::create(shape, placement, host).unwrap())).collect()
+    let key = process::random().unwrap();
+    let job = |host| Arc::new(Job::create(shape, placement, host).unwrap().with_key(key));
+    (0..placement.hosts()).map(job).collect()
 }
 
 fn worlds(
