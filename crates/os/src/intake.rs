@@ -236,7 +236,7 @@ mod reading {
             self.end.store(range.end as u32, Relaxed);
         }
 
-        /// Reads what has come through `link`, which never blocks (whoever reads).
+        /// Reads what has come through `link`, which never blocks, as far as there is room (whoever reads).
         ///
         /// # Errors
         /// Those of the system.
@@ -249,6 +249,10 @@ mod reading {
                 held = 0..held.len();
             }
             self.hold(held.clone());
+            // Reading into no room at all would look like the end.
+            if held.end == INTAKE_BYTES {
+                return Ok(Filled::Nothing);
+            }
             let into = self.bytes.offset(held.end as i64).address() as *mut libc::c_void;
             // SAFETY: this side has the right to read, so that nobody else touches the rest of the intake's bytes.
             let n = unsafe { libc::read(link.as_raw_fd(), into, INTAKE_BYTES - held.end) };
@@ -465,6 +469,23 @@ mod tests {
         }
         assert_eq!(intake.next(), Found::Nonsense);
         assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::End);
+    }
+
+    #[test]
+    fn a_full_intake_is_not_the_end() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let mut link = Link::new();
+        let intake = link.intake();
+        let head = Head { class: Class::Packet, kind: 0, sender: 1, receiver: 2, bytes: 1008 };
+        let packet = [&head.encode()[..], &[1; 1008]].concat();
+        for _ in 0..INTAKE_BYTES / packet.len() {
+            writer.write_all(&packet).unwrap();
+            assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::More);
+        }
+        writer.write_all(&packet).unwrap();
+        assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::Nothing);
+        intake.take(&head);
+        assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::More);
     }
 
     #[test]

@@ -153,6 +153,9 @@ impl Clerk {
     fn look_at_loans(&mut self) -> bool {
         for host in 0..self.ways.len() {
             let (job, way) = (Arc::clone(&self.job), &mut self.ways[host]);
+            if way.incoming.is_none() {
+                continue;
+            }
             let intake = job.intake(host as u32);
             if way.lent {
                 intake.reclaim(&mut way.looks);
