@@ -130,7 +130,8 @@ impl Guest {
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let [job, rank, bridge, directory] = read(bytes)?;
         let rank = text(rank)?.parse().ok()?;
-        Some(Self { job: text(job)?, rank, bridge: text(bridge)?, directory: path(directory) })
+        let guest = Self { job: text(job)?, rank, bridge: text(bridge)?, directory: path(directory) };
+        (job != Call::WORD).then_some(guest)
     }
 }
 
