@@ -95,14 +95,10 @@ impl FloatFormat {
 /// A member of a pair.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PairMember {
-    /// Integer in two's complement, or without a sign.
+    /// Signed integer of that many bytes.
     Integer {
-        /// Length in bytes: 1, 2, 4 or 8.
+        /// Length in bytes: 2, 4 or 8.
         bytes: usize,
-        /// Whether the first bit is a sign.
-        signed: bool,
-        /// Length in the data representation `external32`.
-        external32: usize,
     },
     /// Floating point.
     Float(FloatFormat),
@@ -112,29 +108,8 @@ impl PairMember {
     /// Length in bytes.
     pub const fn bytes(self) -> usize {
         match self {
-            PairMember::Integer { bytes, .. } => bytes,
+            PairMember::Integer { bytes } => bytes,
             PairMember::Float(format) => format.bytes(),
-        }
-    }
-
-    /// Length in the data representation `external32`.
-    pub const fn external32(self) -> usize {
-        match self {
-            PairMember::Integer { external32, .. } => external32,
-            PairMember::Float(format) => format.bytes(),
-        }
-    }
-
-    /// What a datatype is as a member; none for those that are none.
-    pub const fn of(datatype: &PredefinedDatatype) -> Option<Self> {
-        let external32 = datatype.external32;
-        match datatype.kind {
-            BasicKind::Integer { bytes: bytes @ 1..=8, signed, .. } => {
-                Some(PairMember::Integer { bytes, signed, external32 })
-            }
-            BasicKind::Float(FloatFormat::Half) => None,
-            BasicKind::Float(format) => Some(PairMember::Float(format)),
-            _ => None,
         }
     }
 }
@@ -246,7 +221,7 @@ const fn pair(
     let index_offset = value.bytes().next_multiple_of(index.bytes());
     let extent = (index_offset + index.bytes()).next_multiple_of(alignment);
     let row = basic(handle, name, alignment, BasicKind::Pair { value, index, index_offset });
-    PredefinedDatatype { extent, external32: value.external32() + index.external32(), ..row }
+    PredefinedDatatype { extent, ..row }
 }
 
 /// A datatype that a library may lack.
@@ -262,11 +237,7 @@ const fn external(row: PredefinedDatatype, external32: usize) -> PredefinedDatat
 use FloatFormat::{Double, Half, LongDouble, Quad, Single};
 
 /// The `int` of C, as a member of pairs.
-const INT: PairMember = PairMember::Integer { bytes: size_of::<c_int>(), signed: true, external32: 4 };
-/// Its `long`.
-const LONG: PairMember = PairMember::Integer { bytes: size_of::<c_long>(), signed: true, external32: 4 };
-/// Its `short`.
-const SHORT: PairMember = PairMember::Integer { bytes: size_of::<c_short>(), signed: true, external32: 2 };
+const INT: PairMember = PairMember::Integer { bytes: size_of::<c_int>() };
 
 /// The predefined datatypes, in the order of their handles. `MPI_LONG_LONG_INT` and `MPI_C_COMPLEX` are other names for
 /// handles that are in the table.
@@ -303,9 +274,9 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     complex(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", LongDouble),
     pair(MPI_FLOAT_INT, "MPI_FLOAT_INT", PairMember::Float(Single), INT),
     pair(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", PairMember::Float(Double), INT),
-    pair(MPI_LONG_INT, "MPI_LONG_INT", LONG, INT),
+    external(pair(MPI_LONG_INT, "MPI_LONG_INT", PairMember::Integer { bytes: size_of::<c_long>() }, INT), 8),
     pair(MPI_2INT, "MPI_2INT", INT, INT),
-    pair(MPI_SHORT_INT, "MPI_SHORT_INT", SHORT, INT),
+    pair(MPI_SHORT_INT, "MPI_SHORT_INT", PairMember::Integer { bytes: size_of::<c_short>() }, INT),
     pair(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", PairMember::Float(LongDouble), INT),
     pair(MPI_2REAL, "MPI_2REAL", PairMember::Float(Single), PairMember::Float(Single)),
     pair(
@@ -349,43 +320,6 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     optional(complex(MPI_COMPLEX16, "MPI_COMPLEX16", Double)),
     optional(complex(MPI_COMPLEX32, "MPI_COMPLEX32", Quad)),
 ];
-
-/// The integers that pairs can have as members: each length with and without a sign, and `long`, which is shorter in
-/// `external32`.
-const INTEGERS: [PairMember; 10] = {
-    let mut all = [LONG; 10];
-    let (mut i, mut bytes) = (0, 1);
-    while bytes <= 8 {
-        all[i] = PairMember::Integer { bytes, signed: true, external32: bytes };
-        all[i + 1] = PairMember::Integer { bytes, signed: false, external32: bytes };
-        (i, bytes) = (i + 2, bytes * 2);
-    }
-    all[9] = PairMember::Integer { bytes: size_of::<c_long>(), signed: false, external32: 4 };
-    all
-};
-/// The floating-point numbers that pairs can have as values.
-const FLOATS: [FloatFormat; 4] = [Single, Double, LongDouble, Quad];
-
-/// How many pairs there are of those.
-const PAIRS: usize = (INTEGERS.len() + FLOATS.len()) * INTEGERS.len();
-
-/// What the unnamed predefined pairs can be (`MPI_Type_get_value_index`, section 5.1.4): a value that can be compared, and an
-/// integer as index. Several datatypes may have members that are alike, and so share a row.
-pub static UNNAMED_PAIRS: [PredefinedDatatype; PAIRS] = {
-    let mut rows = [pair(MPI_DATATYPE_NULL, "", INT, INT); PAIRS];
-    let mut row = 0;
-    while row < rows.len() {
-        let (value, index) = (row / INTEGERS.len(), row % INTEGERS.len());
-        let value = if value < INTEGERS.len() {
-            INTEGERS[value]
-        } else {
-            PairMember::Float(FLOATS[value - INTEGERS.len()])
-        };
-        rows[row] = pair(MPI_DATATYPE_NULL, "", value, INTEGERS[index]);
-        row += 1;
-    }
-    rows
-};
 
 /// A row of the operations.
 const fn operation(handle: MPI_Op, name: &'static str, collective: bool) -> PredefinedOperation {

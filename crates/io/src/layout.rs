@@ -107,21 +107,12 @@ pub fn of(datatype: Datatype, leaf: Leaf<'_>, native: bool) -> Result<Layout> {
     let Some(contents) = datatype.contents()? else { return leaf(datatype) };
     let parts: Vec<Layout> =
         contents.datatypes.iter().map(|part| of(**part, leaf, native)).collect::<Result<_>>()?;
-    let made = match (contents.combiner, &parts[..]) {
-        (MPI_COMBINER_VALUE_INDEX, [value, index]) => pair(value, index, native),
-        _ => combine(&contents, &parts)?,
-    };
+    let made = combine(&contents, &parts)?;
     if !native {
         return Ok(made);
     }
     let (lb, extent) = datatype.extent()?;
     Ok(made.resized(lb, extent))
-}
-
-/// The layout of a pair: as a C structure in memory, and without a gap in other representations.
-fn pair(value: &Layout, index: &Layout, native: bool) -> Layout {
-    let gap = if native { (index.ub - value.ub % index.ub) % index.ub } else { 0 };
-    Layout::sequence([(value, (1, 0)), (index, (1, value.ub + gap))])
 }
 
 /// The layout of what a constructor makes of others.
@@ -186,9 +177,6 @@ pub fn elements(datatype: Datatype) -> Result<Vec<(Datatype, i64)>> {
             all.extend(repeated(elements(**part)?, count));
         }
         return Ok(all);
-    }
-    if contents.combiner == MPI_COMBINER_VALUE_INDEX {
-        return Ok(contents.datatypes.iter().map(|member| (**member, 1)).collect());
     }
     let Some(part) = contents.datatypes.first() else { return Ok(Vec::new()) };
     let each = part.size()?;

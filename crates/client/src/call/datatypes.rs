@@ -128,8 +128,7 @@ impl Datatype {
     /// What MPI returns.
     pub fn contents(self) -> Result<Option<Contents>> {
         let ([i, a, c, d], combiner) = self.envelope()?;
-        // A pair without a name lies as its members say.
-        if is_predefined(combiner) && combiner != MPI_COMBINER_VALUE_INDEX {
+        if is_predefined(combiner) {
             return Ok(None);
         }
         let (mut integers, mut addresses) = (vec![0_i32; i as usize], vec![0 as MPI_Aint; a as usize]);

@@ -52,11 +52,12 @@ fn elements(kind: Kind) -> ([Element; 2], usize) {
         BasicKind::Float(format) => ([float(format); 2], 1),
         BasicKind::Complex(format) => ([float(format); 2], 2),
         BasicKind::Pair { value, index, .. } => {
-            let member = |member: PairMember| match member {
-                PairMember::Integer { bytes, signed, external32 } => swap(bytes, external32, signed),
+            let member = |member: PairMember, external: usize| match member {
+                PairMember::Integer { bytes } => swap(bytes, external, true),
                 PairMember::Float(format) => float(format),
             };
-            ([member(value), member(index)], 2)
+            let value_external = row.external32 - index.bytes();
+            ([member(value, value_external), member(index, index.bytes())], 2)
         }
         BasicKind::Logical { .. }
         | BasicKind::Byte

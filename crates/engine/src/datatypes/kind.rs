@@ -2,13 +2,13 @@
 //!
 //! A [`Kind`] is the number of a row, so it is one byte in a signature and a direct index when a handle comes in. What
 //! its bytes mean is the row's [`BasicKind`]; reduction operators, external32 and the layouts of the pair types all follow
-//! from that. Behind the named datatypes come the pairs without a name (section 5.1.4).
+//! from that.
 
-use postrider_abi::predefined::{BasicKind, DATATYPES, PairMember, PredefinedDatatype, UNNAMED_PAIRS};
+use postrider_abi::predefined::{BasicKind, DATATYPES, PredefinedDatatype};
 use postrider_abi::{MPI_Datatype, datatype_slot};
 use std::fmt;
 
-/// A predefined datatype.
+/// A named predefined datatype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kind(u8);
 
@@ -26,10 +26,6 @@ static ROW_OF_SLOT: [u8; 256] = {
     }
     rows
 };
-
-/// Number of rows: those with a handle, and pairs without.
-pub(super) const KINDS: usize = DATATYPES.len() + UNNAMED_PAIRS.len();
-const _: () = assert!(KINDS <= u8::MAX as usize);
 
 impl Kind {
     /// The kind of a handle, if it is a named predefined datatype's.
@@ -50,20 +46,7 @@ impl Kind {
         Self(row)
     }
 
-    /// The kind with this number.
-    #[must_use]
-    pub fn from_index(index: usize) -> Option<Self> {
-        (index < KINDS).then_some(Self(index as u8))
-    }
-
-    /// The pair with these members, as one without a name.
-    pub(super) fn pair(value: PairMember, index: PairMember) -> Option<Self> {
-        let is_it = |row: &PredefinedDatatype| matches!(row.kind, BasicKind::Pair { value: v, index: i, .. } if (v, i) == (value, index));
-        let place = UNNAMED_PAIRS.iter().position(is_it)?;
-        Self::from_index(DATATYPES.len() + place)
-    }
-
-    /// All kinds that have a handle, in the order of their handles.
+    /// All kinds, in the order of their handles.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..DATATYPES.len()).map(|row| Self(row as u8))
     }
@@ -77,8 +60,7 @@ impl Kind {
     /// What the ABI says of it.
     #[must_use]
     pub const fn row(self) -> &'static PredefinedDatatype {
-        let index = self.0 as usize;
-        if index < DATATYPES.len() { &DATATYPES[index] } else { &UNNAMED_PAIRS[index - DATATYPES.len()] }
+        &DATATYPES[self.0 as usize]
     }
 
     /// What its bytes mean.

@@ -32,7 +32,6 @@ pub use signature::Signature;
 use layout::Placed;
 use postrider_abi::{
     MPI_COMBINER_F90_COMPLEX, MPI_COMBINER_F90_INTEGER, MPI_COMBINER_F90_REAL, MPI_COMBINER_NAMED,
-    MPI_COMBINER_VALUE_INDEX,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,17 +120,12 @@ impl Datatype {
         self.predefined
     }
 
-    /// Whether the program must not free this type: a named one, or an unnamed one of the Fortran 90 constructors,
-    /// or an unnamed pair.
+    /// Whether the program must not free this type: a named one, or an unnamed one of the Fortran 90 constructors.
     #[must_use]
     pub fn is_predefined(&self) -> bool {
         matches!(
             self.contents.combiner,
-            MPI_COMBINER_NAMED
-                | MPI_COMBINER_F90_REAL
-                | MPI_COMBINER_F90_COMPLEX
-                | MPI_COMBINER_F90_INTEGER
-                | MPI_COMBINER_VALUE_INDEX
+            MPI_COMBINER_NAMED | MPI_COMBINER_F90_REAL | MPI_COMBINER_F90_COMPLEX | MPI_COMBINER_F90_INTEGER
         )
     }
 

@@ -6,20 +6,17 @@
 //! the machine at hand: reals of 4, 8, 16 (x87) and 16 bytes (binary128), integers of 1 to 16 bytes.
 
 use super::constructors::Contents;
-use super::kind::KINDS;
 use super::type_map::TypeMap;
 use super::{Datatype, Kind};
 use crate::error::{Error, Result};
-use postrider_abi::predefined::PairMember;
+use postrider_abi::predefined::DATATYPES;
 use postrider_abi::*;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
-static PREDEFINED: LazyLock<[Arc<Datatype>; KINDS]> = LazyLock::new(|| {
-    std::array::from_fn(|row| {
-        let kind = Kind::from_index(row).unwrap_or_else(|| unreachable!("there are so many"));
-        Arc::new(Datatype::named(kind))
-    })
+static PREDEFINED: LazyLock<[Arc<Datatype>; DATATYPES.len()]> = LazyLock::new(|| {
+    let mut kinds = Kind::all();
+    std::array::from_fn(|_| Arc::new(Datatype::named(kinds.next().expect("one kind for each row"))))
 });
 
 /// Decimal precision and exponent range of the real types, and the types for real and complex.
@@ -100,24 +97,12 @@ impl Datatype {
         })
     }
 
-    /// `MPI_Type_get_value_index`: `None` is `MPI_DATATYPE_NULL`. A pair without a name remembers its members; the standard
-    /// asks that equal arguments give one handle, so the caller keeps a table.
+    /// `MPI_Type_get_value_index`: `None` is `MPI_DATATYPE_NULL`.
     #[must_use]
-    pub fn value_index(value: &Arc<Self>, index: &Arc<Self>) -> Option<Arc<Self>> {
-        let (value_row, index_row) = (value.as_predefined()?.row(), index.as_predefined()?.row());
-        let handles = (value_row.handle, index_row.handle);
-        if let Some(found) = PAIRS.iter().find(|pair| (pair.0, pair.1) == handles) {
-            return Self::predefined(found.2).cloned();
-        }
-        let index_member = PairMember::of(index_row).filter(|member| !matches!(member, PairMember::Float(_)));
-        let map = TypeMap::predefined(Kind::pair(PairMember::of(value_row)?, index_member?)?);
-        let datatypes = vec![Arc::clone(value), Arc::clone(index)];
-        let new = Self::derived(
-            map,
-            Contents { combiner: MPI_COMBINER_VALUE_INDEX, datatypes, ..Contents::default() },
-        );
-        new.commit();
-        Some(new)
+    pub fn value_index(value: &Self, index: &Self) -> Option<&'static Arc<Self>> {
+        let (value, index) = (value.as_predefined()?.row().handle, index.as_predefined()?.row().handle);
+        let found = PAIRS.iter().find(|pair| (pair.0, pair.1) == (value, index))?;
+        Self::predefined(found.2)
     }
 
     /// `MPI_Type_create_f90_real`. The standard asks that equal arguments give one handle: the caller keeps a table.

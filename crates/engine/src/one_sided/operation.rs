@@ -261,7 +261,7 @@ fn operator_of(number: u8) -> Option<Operator> {
 }
 
 fn kind_of(number: u8) -> Option<Kind> {
-    Kind::from_index(usize::from(number))
+    Kind::all().nth(usize::from(number))
 }
 
 #[cfg(test)]

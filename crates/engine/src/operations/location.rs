@@ -27,42 +27,17 @@ pub(super) fn apply(
 ) {
     use FloatFormat::{Double, Quad, Single};
     use PairMember::{Float, Integer};
-    let (value, index) = members;
     let all = (operator, places, input, inout, count);
-    match value {
-        Integer { bytes: 1, signed: true, .. } => with_value::<i8>(all, index, |a, b| a > b),
-        Integer { bytes: 1, .. } => with_value::<u8>(all, index, |a, b| a > b),
-        Integer { bytes: 2, signed: true, .. } => with_value::<i16>(all, index, |a, b| a > b),
-        Integer { bytes: 2, .. } => with_value::<u16>(all, index, |a, b| a > b),
-        Integer { bytes: 4, signed: true, .. } => with_value::<i32>(all, index, |a, b| a > b),
-        Integer { bytes: 4, .. } => with_value::<u32>(all, index, |a, b| a > b),
-        Integer { signed: true, .. } => with_value::<i64>(all, index, |a, b| a > b),
-        Integer { .. } => with_value::<u64>(all, index, |a, b| a > b),
-        Float(Single) => with_value::<f32>(all, index, |a, b| a > b),
-        Float(Double) => with_value::<f64>(all, index, |a, b| a > b),
-        Float(Quad) => with_value::<Binary128>(all, index, Binary128::greater),
-        Float(_) => with_value::<LongDouble>(all, index, LongDouble::greater),
-    }
-}
-
-/// The same for values of one type.
-fn with_value<V: Plain>(
-    all: (Operator, Places, UserMemory, UserMemory, usize),
-    index: PairMember,
-    greater: impl Fn(V, V) -> bool,
-) {
-    use PairMember::{Float, Integer};
-    match index {
-        Integer { bytes: 1, signed: true, .. } => pairs::<V, i8>(all, greater),
-        Integer { bytes: 1, .. } => pairs::<V, u8>(all, greater),
-        Integer { bytes: 2, signed: true, .. } => pairs::<V, i16>(all, greater),
-        Integer { bytes: 2, .. } => pairs::<V, u16>(all, greater),
-        Integer { bytes: 4, signed: true, .. } => pairs::<V, i32>(all, greater),
-        Integer { bytes: 4, .. } => pairs::<V, u32>(all, greater),
-        Integer { signed: true, .. } => pairs::<V, i64>(all, greater),
-        Integer { .. } => pairs::<V, u64>(all, greater),
-        Float(FloatFormat::Single) => pairs::<V, f32>(all, greater),
-        Float(_) => pairs::<V, f64>(all, greater),
+    match members {
+        (Integer { bytes: 2 }, _) => pairs::<i16, i32>(all, |a, b| a > b),
+        (Integer { bytes: 4 }, _) => pairs::<i32, i32>(all, |a, b| a > b),
+        (Integer { .. }, _) => pairs::<i64, i32>(all, |a, b| a > b),
+        (Float(Single), Float(_)) => pairs::<f32, f32>(all, |a, b| a > b),
+        (Float(Single), _) => pairs::<f32, i32>(all, |a, b| a > b),
+        (Float(Double), Float(_)) => pairs::<f64, f64>(all, |a, b| a > b),
+        (Float(Double), _) => pairs::<f64, i32>(all, |a, b| a > b),
+        (Float(Quad), _) => pairs::<Binary128, i32>(all, Binary128::greater),
+        (Float(_), _) => pairs::<LongDouble, i32>(all, LongDouble::greater),
     }
 }
 

@@ -144,26 +144,6 @@ fn every_allowed_combination_computes() {
 }
 
 #[test]
-fn unnamed_pairs_compare_as_their_members_do() {
-    let named = |handle| Datatype::predefined(handle).unwrap();
-    let pair = Datatype::value_index(named(MPI_UINT8_T), named(MPI_INT16_T)).unwrap();
-    let kind = pair.predefined_kind().unwrap();
-    let mut memory = OwnedMemory::new(16);
-    let (input, inout) = (UserMemory::of(&mut memory), UserMemory::of(&mut memory).offset(8));
-    for (place, value, index) in [(input, 200_u8, -1_i16), (inout, 100, 5)] {
-        place.store(value);
-        place.offset(2).store(index);
-    }
-    Operator::Maxloc.apply(kind, input, inout, 1).unwrap();
-    assert_eq!((inout.load::<u8>(), inout.offset(2).load::<i16>()), (200, -1));
-    for kind in (0..).map_while(Kind::from_index).filter(|kind| kind.row().name.is_empty()) {
-        for operator in [Operator::Minloc, Operator::Maxloc, Operator::Replace] {
-            operator.apply(kind, input, inout, 0).unwrap();
-        }
-    }
-}
-
-#[test]
 fn truth_is_one() {
     let (a, b) = ([0u8, 0, 2, 3], [0u8, 5, 0, 7]);
     assert_eq!(applied(Operator::Land, MPI_C_BOOL, &a, &b), [0, 0, 0, 1]);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use postrider_abi::*;
 use postrider_engine::State;
-use postrider_engine::datatypes::{Contents, Datatype, Distribution};
+use postrider_engine::datatypes::{Datatype, Distribution};
 use postrider_engine::error::Result;
 
 use super::{Form, insert, unnamed};
@@ -165,17 +165,11 @@ fn dimensions(
     Ok((0..sizes.len()).map(dimension).collect())
 }
 
-/// The handle of an unnamed predefined type: calls with equal arguments get the same one (sections 5.1.4 and 19.1.5).
-pub(super) fn unnamed_handle(state: &mut State, made: Arc<Datatype>) -> MPI_Datatype {
+/// The handle of an unnamed predefined type: calls with equal arguments get the same one (section 19.1.5).
+pub(super) fn f90_handle(state: &mut State, made: Arc<Datatype>) -> MPI_Datatype {
     let same = |other: &Datatype| {
         let (a, b) = (made.contents(), other.contents());
-        let members = |contents: &Contents| -> Vec<_> {
-            contents.datatypes.iter().map(|datatype| datatype.as_predefined()).collect()
-        };
-        other.is_predefined()
-            && a.combiner == b.combiner
-            && a.integers == b.integers
-            && members(a) == members(b)
+        a.combiner == b.combiner && a.integers == b.integers
     };
     let known = state.datatypes.iter().find(|(_, object)| same(&object.datatype)).map(|(key, _)| key);
     match known {
@@ -185,7 +179,7 @@ pub(super) fn unnamed_handle(state: &mut State, made: Arc<Datatype>) -> MPI_Data
 }
 
 fn create_f90(newtype: Out<MPI_Datatype>, made: Arc<Datatype>) -> Result<()> {
-    newtype.set(instance().with(|state| Ok(unnamed_handle(state, made)))?)
+    newtype.set(instance().with(|state| Ok(f90_handle(state, made)))?)
 }
 
 mpi! {

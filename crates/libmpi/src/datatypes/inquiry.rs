@@ -9,7 +9,7 @@ use postrider_engine::State;
 use postrider_engine::datatypes::{Contents, Datatype};
 use postrider_engine::error::{Error, Result};
 
-use super::constructors::unnamed_handle;
+use super::constructors::f90_handle;
 use super::{insert, unnamed};
 use crate::instance;
 use crate::parse::{self, Memory, Out};
@@ -136,10 +136,9 @@ mpi! {
     ) {
         let pair = instance().with(|state| {
             let (value, index) = (parse::datatype(state, value_type)?, parse::datatype(state, index_type)?);
-            let pair = Datatype::value_index(value, index);
-            Ok(pair.map(|pair| handle_for(state, &pair)))
+            Ok(Datatype::value_index(value, index))
         })?;
-        pair_type.set(pair.unwrap_or(MPI_DATATYPE_NULL))
+        pair_type.set(pair.and_then(|pair| named_handle(pair)).unwrap_or(MPI_DATATYPE_NULL))
     }
 
     /// Section 19.1.5.
@@ -201,7 +200,7 @@ fn report(
 fn handle_for(state: &mut State, datatype: &Arc<Datatype>) -> MPI_Datatype {
     match named_handle(datatype) {
         Some(handle) => handle,
-        None if datatype.is_predefined() => unnamed_handle(state, Arc::clone(datatype)),
+        None if datatype.is_predefined() => f90_handle(state, Arc::clone(datatype)),
         None => insert(state, unnamed(Arc::clone(datatype))),
     }
 }
