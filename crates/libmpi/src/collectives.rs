@@ -68,31 +68,26 @@ impl Argument for MPI_Comm {
     }
 }
 
-/// Datatypes that are not predefined may be freed, and then others get their handles.
-impl Argument for MPI_Datatype {
-    #[inline]
-    fn word(self) -> usize {
-        self.0.to_word()
-    }
+macro_rules! handles {
+    ($($handle:ty)*) => {
+        $(
+            /// Objects that are not predefined may be freed, and then others get their handles.
+            impl Argument for $handle {
+                #[inline]
+                fn word(self) -> usize {
+                    self.0.to_word()
+                }
 
-    #[inline]
-    fn is_constant(self) -> bool {
-        self.0.key().is_none()
-    }
+                #[inline]
+                fn is_constant(self) -> bool {
+                    self.0.key().is_none()
+                }
+            }
+        )*
+    };
 }
 
-/// As with datatypes.
-impl Argument for MPI_Op {
-    #[inline]
-    fn word(self) -> usize {
-        self.0.to_word()
-    }
-
-    #[inline]
-    fn is_constant(self) -> bool {
-        self.0.key().is_none()
-    }
-}
+handles!(MPI_Datatype MPI_Op);
 
 /// The contents of an array may be others at the next call.
 impl<T: Copy> Argument for In<T> {

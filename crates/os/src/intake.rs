@@ -17,20 +17,17 @@
 #[cfg(not(loom))]
 pub use reading::{Filled, Found, INTAKE_BYTES, LinkSource, watch};
 
+use crate::link::{POST, Right};
 use crate::memory::UserMemory;
 use crate::sync::AtomicU32;
-use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use crate::sync::Ordering::{Acquire, Relaxed};
 
-/// There is no link: the word's first value.
-const CLOSED: u32 = 0;
-/// The post reads.
-const POST: u32 = 1;
 /// The post reads, and a rank would like to.
-const WANTED: u32 = 2;
+const WANTED: u32 = 1;
 /// Ranks may read.
-const LENT: u32 = 3;
+const LENT: u32 = 2;
 /// A rank reads.
-const RANK: u32 = 4;
+const RANK: u32 = 3;
 
 /// How many words an intake is made of, all of which start as zero.
 pub const INTAKE_WORDS: usize = 5;
@@ -38,8 +35,7 @@ pub const INTAKE_WORDS: usize = 5;
 /// The intake of one link.
 #[derive(Clone, Copy, Debug)]
 pub struct Intake<'a> {
-    holder: &'a AtomicU32,
-    descriptor: &'a AtomicU32,
+    right: Right<'a>,
     /// How often ranks have looked.
     looks: &'a AtomicU32,
     /// Where in `bytes` that begins which has been read and not taken, and where it ends. They belong to whoever reads.
@@ -53,62 +49,61 @@ impl<'a> Intake<'a> {
     #[must_use]
     pub fn new(words: [&'a AtomicU32; INTAKE_WORDS], bytes: UserMemory) -> Self {
         let [holder, descriptor, looks, start, end] = words;
-        Self { holder, descriptor, looks, start, end, bytes }
+        Self { right: Right { holder, descriptor }, looks, start, end, bytes }
     }
 
     /// The link is there: `descriptor` of the post's process, which stays open as long as the post (the post).
     pub fn open(&self, descriptor: u32) {
-        self.descriptor.store(descriptor, Relaxed);
-        self.holder.store(POST, Release);
+        self.right.open(descriptor);
     }
 
     /// From now on nobody reads (the post).
     pub fn close(&self) {
-        self.holder.store(CLOSED, Release);
+        self.right.close();
     }
 
     /// Whether the post is to read (the post).
     #[must_use]
     pub fn is_with_post(&self) -> bool {
         // Acquire: what the rank that handed it over has taken is gone.
-        matches!(self.holder.load(Acquire), POST | WANTED)
+        matches!(self.right.holder.load(Acquire), POST | WANTED)
     }
 
     /// Whether ranks read (the post).
     #[must_use]
     pub fn is_lent(&self) -> bool {
-        matches!(self.holder.load(Relaxed), LENT | RANK)
+        matches!(self.right.holder.load(Relaxed), LENT | RANK)
     }
 
     /// Whether a rank waits for [`Intake::lend`] (the post).
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        self.holder.load(Relaxed) == WANTED
+        self.right.holder.load(Relaxed) == WANTED
     }
 
     /// Lets ranks read (the post).
     pub fn lend(&self) {
-        let _given_up_meanwhile = self.change(WANTED, LENT);
+        let _given_up_meanwhile = self.right.change(WANTED, LENT);
     }
 
     /// Takes a lent link back, if nobody has looked since the call before; `seen` is for these calls alone (the post).
     pub fn reclaim(&self, seen: &mut u32) {
         let looks = self.looks.load(Relaxed);
-        let _somebody_looks = std::mem::replace(seen, looks) == looks && self.change(LENT, POST);
+        let _somebody_looks = std::mem::replace(seen, looks) == looks && self.right.change(LENT, POST);
     }
 
     /// Asks for the link. True when the post has to be rung.
     #[must_use]
     #[inline]
     pub fn want(&self) -> bool {
-        self.holder.load(Relaxed) == POST && self.change(POST, WANTED)
+        self.right.holder.load(Relaxed) == POST && self.right.change(POST, WANTED)
     }
 
     /// Takes the right to read for a rank. Then [`Intake::leave`] or [`Intake::hand_over`] must follow, soon.
     #[must_use]
     #[inline]
     pub fn enter(&self) -> bool {
-        let entered = self.holder.load(Relaxed) == LENT && self.change(LENT, RANK);
+        let entered = self.right.holder.load(Relaxed) == LENT && self.right.change(LENT, RANK);
         if entered {
             self.looks.store(self.looks.load(Relaxed).wrapping_add(1), Relaxed);
         }
@@ -118,30 +113,26 @@ impl<'a> Intake<'a> {
     /// The next rank may read.
     #[inline]
     pub fn leave(&self) {
-        let _closed = self.change(RANK, LENT);
+        let _closed = self.right.change(RANK, LENT);
     }
 
     /// The post is to read on: ring it.
     #[cold]
     pub fn hand_over(&self) {
-        let _closed = self.change(RANK, POST);
+        let _closed = self.right.change(RANK, POST);
     }
 
     /// A rank that goes to sleep will not look any more. True when the post has to be rung.
     #[must_use]
     pub fn give_back(&self) -> bool {
-        let _not_asked = self.change(WANTED, POST);
-        self.change(LENT, POST)
-    }
-
-    fn change(&self, from: u32, to: u32) -> bool {
-        self.holder.compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+        let _not_asked = self.right.change(WANTED, POST);
+        self.right.change(LENT, POST)
     }
 
     /// The descriptor to read from.
     #[must_use]
     pub fn descriptor(&self) -> u32 {
-        self.descriptor.load(Relaxed)
+        self.right.descriptor.load(Relaxed)
     }
 }
 
@@ -308,7 +299,6 @@ mod reading {
 #[cfg(all(test, loom))]
 mod models {
     use loom::sync::Arc;
-    use loom::sync::atomic::AtomicBool;
     use loom::thread;
 
     use super::*;
@@ -316,7 +306,6 @@ mod models {
     #[derive(Debug, Default)]
     struct Link {
         words: [AtomicU32; INTAKE_WORDS],
-        rung: AtomicBool,
         /// How many read at this moment.
         readers: AtomicU32,
     }
@@ -342,15 +331,12 @@ mod models {
                 let link = Arc::clone(&link);
                 thread::spawn(move || {
                     let intake = link.intake();
-                    let mut ring = intake.want();
+                    let _ring_the_post = intake.want();
                     if intake.enter() {
                         link.read();
                         intake.leave();
                     }
-                    ring |= sleeps && intake.give_back();
-                    if ring {
-                        link.rung.store(true, Release);
-                    }
+                    let _ring_the_post = sleeps && intake.give_back();
                 })
             });
             let (intake, mut seen) = (link.intake(), 0);

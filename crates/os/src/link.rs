@@ -16,40 +16,62 @@ pub use pipe::LinkPipe;
 use crate::sync::AtomicU32;
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// There is no link that ranks may write to: the word's first value.
-const CLOSED: u32 = 0;
 /// Nobody writes.
 const FREE: u32 = 1;
 /// A rank writes.
 const RANK: u32 = 2;
 /// A rank writes, and the post waits for it.
 const AWAITED: u32 = 3;
-/// The post writes.
-const POST: u32 = 4;
 
-/// The right to write to a link.
+/// There is no link: a right's first value.
+const CLOSED: u32 = 0;
+/// The post has the right.
+pub(crate) const POST: u32 = 4;
+
+/// A right to use one end of a link, which one side at a time has, and the descriptor of that end. What values there are
+/// besides these two is its user's.
 #[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
-    holder: &'a AtomicU32,
-    descriptor: &'a AtomicU32,
+pub(crate) struct Right<'a> {
+    pub holder: &'a AtomicU32,
+    pub descriptor: &'a AtomicU32,
 }
 
-impl<'a> Token<'a> {
-    /// A token of two words that start as zero.
-    #[must_use]
-    pub fn new(holder: &'a AtomicU32, descriptor: &'a AtomicU32) -> Self {
-        Self { holder, descriptor }
-    }
-
-    /// Lets ranks write to `descriptor` of the post's process, which stays open as long as the post. The post has the token first.
+impl Right<'_> {
+    /// The post has the right first.
     pub fn open(&self, descriptor: u32) {
         self.descriptor.store(descriptor, Relaxed);
         self.holder.store(POST, Release);
     }
 
-    /// From now on ranks write no more (the post).
     pub fn close(&self) {
         self.holder.store(CLOSED, Release);
+    }
+
+    #[inline]
+    pub fn change(&self, from: u32, to: u32) -> bool {
+        self.holder.compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+    }
+}
+
+/// The right to write to a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Token<'a>(Right<'a>);
+
+impl<'a> Token<'a> {
+    /// A token of two words that start as zero.
+    #[must_use]
+    pub fn new(holder: &'a AtomicU32, descriptor: &'a AtomicU32) -> Self {
+        Self(Right { holder, descriptor })
+    }
+
+    /// Lets ranks write to `descriptor` of the post's process, which stays open as long as the post. The post has the token first.
+    pub fn open(&self, descriptor: u32) {
+        self.0.open(descriptor);
+    }
+
+    /// From now on ranks write no more (the post).
+    pub fn close(&self) {
+        self.0.close();
     }
 
     /// Takes the token for the post, unless a rank has it: then that rank will hand it over, and ring.
@@ -57,9 +79,9 @@ impl<'a> Token<'a> {
     pub fn take(&self) -> bool {
         loop {
             // Acquire: what the rank that handed it over has done is done.
-            match self.holder.load(Acquire) {
-                FREE if self.change(FREE, POST) => return true,
-                RANK if self.change(RANK, AWAITED) => return false,
+            match self.0.holder.load(Acquire) {
+                FREE if self.0.change(FREE, POST) => return true,
+                RANK if self.0.change(RANK, AWAITED) => return false,
                 FREE | RANK => {}
                 holder => return holder != AWAITED,
             }
@@ -68,32 +90,27 @@ impl<'a> Token<'a> {
 
     /// Gives the token back (the post).
     pub fn give_back(&self) {
-        let _closed = self.change(POST, FREE);
+        let _closed = self.0.change(POST, FREE);
     }
 
     /// Takes the token for a rank, if nobody has it. Then [`Token::leave`] must follow, soon.
     #[must_use]
     #[inline]
     pub fn enter(&self) -> bool {
-        self.holder.load(Relaxed) == FREE && self.change(FREE, RANK)
+        self.0.holder.load(Relaxed) == FREE && self.0.change(FREE, RANK)
     }
 
     /// Gives the rank's token back. True when the post has it now: ring its bell.
     #[must_use]
     #[inline]
     pub fn leave(&self) -> bool {
-        !self.change(RANK, FREE) && self.change(AWAITED, POST)
-    }
-
-    #[inline]
-    fn change(&self, from: u32, to: u32) -> bool {
-        self.holder.compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+        !self.0.change(RANK, FREE) && self.0.change(AWAITED, POST)
     }
 
     /// The descriptor to write to, while a rank has the token.
     #[must_use]
     pub fn descriptor(&self) -> u32 {
-        self.descriptor.load(Relaxed)
+        self.0.descriptor.load(Relaxed)
     }
 }
 
