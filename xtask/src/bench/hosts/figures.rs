@@ -15,6 +15,9 @@ pub const START_OF_TRUE: &str = "startup-true";
 /// Figure of the record: start to end of a program that does nothing.
 pub const START: &str = "startup";
 
+/// How much oftener than the rest the bare pipe is compared.
+const PAIRS: u32 = 3;
+
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
@@ -60,6 +63,18 @@ pub enum Program {
     Pipe,
 }
 
+/// How often a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// As often as the session repeats.
+    Usual,
+    /// It takes so long that it runs only once.
+    Once,
+    /// By turns with all others of its kind, and oftener: the bare pipe, and what is judged by it. The speed of a remote shell
+    /// is another one every minute on machines that share their cores.
+    Paired,
+}
+
 /// One run of a program.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -79,8 +94,8 @@ pub struct Task {
     pub setting: Option<&'static str>,
     /// The figure of the record, where the time of the whole run is what counts.
     pub start: Option<&'static str>,
-    /// Whether it takes so long that it runs only once.
-    pub once: bool,
+    /// How often it runs.
+    pub turns: Turns,
     /// Seconds after which it is ended.
     pub limit_s: u64,
 }
@@ -117,6 +132,23 @@ impl Scale {
 }
 
 impl Task {
+    /// How many times it runs in a session that repeats so often.
+    pub fn times(&self, repetitions: u32) -> u32 {
+        match self.turns {
+            Turns::Once => 1,
+            Turns::Usual => repetitions,
+            Turns::Paired => PAIRS * repetitions,
+        }
+    }
+
+    /// Whether two tasks differ only in the way, and perhaps in arguments that go with it; or are run by turns all the same.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        let point = |task: &Self| (task.figure, task.program, task.place, task.ranks);
+        let is_paired = |task: &Self| task.turns == Turns::Paired;
+        is_paired(self) && is_paired(other)
+            || point(self) == point(other) && self.arguments.last() == other.arguments.last()
+    }
+
     fn new(figure: Figure, program: Program, engine: Engine, place: Place, ranks: u32) -> Self {
         Task {
             figure,
@@ -127,7 +159,7 @@ impl Task {
             ranks,
             setting: None,
             start: None,
-            once: false,
+            turns: Turns::Usual,
             limit_s: 120,
         }
     }
@@ -158,8 +190,13 @@ fn tasks_of(figure: Figure, scale: &Scale, ways: &[Engine]) -> Vec<Task> {
             messages(figure, scale, &ways, Place::OneHost)
         }
         Figure::TwoHosts => {
+            let of = |ways: &[Engine]| messages(figure, scale, ways, Place::TwoHosts);
+            let (judged, others): (Vec<Engine>, Vec<Engine>) =
+                ways.iter().partition(|way| **way == Engine::Postrider);
             let mut tasks = vec![pipe(scale)];
-            tasks.extend(messages(figure, scale, ways, Place::TwoHosts));
+            tasks.extend(of(&judged));
+            tasks.iter_mut().for_each(|task| task.turns = Turns::Paired);
+            tasks.extend(of(&others));
             tasks
         }
         Figure::Broadcast => scale.ranks.iter().flat_map(|&ranks| broadcast(scale, ways, ranks)).collect(),
@@ -209,7 +246,9 @@ fn messages(figure: Figure, scale: &Scale, ways: &[Engine], place: Place) -> Vec
                     ("--window", window.to_string()),
                     ("--operation", operation.to_owned()),
                 ]);
-                task.once = first > 1 || is_slow(way);
+                if first > 1 || is_slow(way) {
+                    task.turns = Turns::Once;
+                }
                 task.limit_s = if first > 1 { 900 } else { 240 };
                 tasks.push(task);
             }
@@ -250,7 +289,9 @@ fn broadcast(scale: &Scale, ways: &[Engine], ranks: u32) -> Vec<Task> {
             ("--sizes", BROADCAST_BYTES.to_string()),
         ]);
         task.setting = setting;
-        task.once = is_slow(way);
+        if is_slow(way) {
+            task.turns = Turns::Once;
+        }
         task.limit_s = limit_s(way, ranks);
         tasks.push(task);
     }
@@ -272,7 +313,9 @@ fn aggregation(scale: &Scale, ways: &[Engine], ranks: u32) -> Vec<Task> {
             let mut task = task
                 .arguments(&[("--iterations-max", iterations.to_string()), ("--sizes", bytes.to_string())]);
             task.setting = setting;
-            task.once = is_slow(way) || bytes > MIB;
+            if is_slow(way) || bytes > MIB {
+                task.turns = Turns::Once;
+            }
             task.limit_s = limit_s(way, ranks);
             tasks.push(task);
         }

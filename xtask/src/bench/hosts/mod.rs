@@ -153,10 +153,11 @@ impl<'a> Session<'a> {
     /// a session that is ended early is not lost.
     fn measure(mut self, arguments: &Arguments, directory: &std::path::Path) -> Result<Run> {
         let tasks = figures::tasks(&arguments.figure, &self.scale, &self.ways);
-        let bar = super::progress(tasks.len() as u64);
-        for point in tasks.chunk_by(is_same_point) {
-            for repetition in 1..=self.repetitions {
-                for task in point.iter().filter(|task| repetition == 1 || !task.once) {
+        let (bar, repetitions) = (super::progress(tasks.len() as u64), self.repetitions);
+        for point in tasks.chunk_by(Task::is_beside) {
+            let most = point.iter().map(|task| task.times(repetitions)).max().unwrap_or(0);
+            for repetition in 1..=most {
+                for task in point.iter().filter(|task| repetition <= task.times(repetitions)) {
                     let (figure, place, way) = (task.figure.name(), task.place.name(), task.engine.name());
                     let words = format!("{figure}, {place}, {} ranks, {way}", task.ranks);
                     if bar.is_hidden() {
@@ -230,10 +231,4 @@ impl<'a> Session<'a> {
         let Task { engine, place, ranks, .. } = *task;
         self.run.failures.push(Failure { figure, engine, place, ranks, repetition, reason });
     }
-}
-
-/// Whether two tasks differ only in the way, and perhaps in arguments that go with it.
-fn is_same_point(one: &Task, other: &Task) -> bool {
-    (one.figure, one.program, one.place, one.ranks) == (other.figure, other.program, other.place, other.ranks)
-        && one.arguments.last() == other.arguments.last()
 }

@@ -25,7 +25,8 @@ no wire. The ways of messages:
 
 - *latency* is half a round trip, and *bandwidth* is that of a window of up to 64 messages and at most 16 MiB, or one message; four messages where
   each takes long, which are scp and the slow file system. There three messages, or windows, of each size are measured, elsewhere as
-  many as the time for each size allows, and the median is shown. MB is 10^6 bytes.
+  many as the time for each size allows, and the median is shown. MB is 10^6 bytes. Between two hosts *floor* and *postrider* run by turns,
+  three times as often as the rest, since the speed of a remote shell is not the same from one minute to the next.
 - *broadcast* is the time from the root's call to the end of the last one. Nodes of 32 ranks share this machine: each has an agent
   and directories of its own, and pipes link the agents. 2048 processes so share few cores, which costs time that as many
   nodes would not need. Through the central directories the broadcast is the one of the paper, from the root to everybody (`POSTRIDER_BCAST=flat`); the
