@@ -1,18 +1,7 @@
 /* Processes that share locks do not wait for one another in a circle, whoever waits in between to be alone. */
-#include "../check.h"
+#include "windows.h"
 
 enum { ROUNDS = 25 };
-
-static void alone(MPI_Win win, int target)
-{
-    long value;
-    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
-    OK(MPI_Get(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
-    OK(MPI_Win_flush(target, win));
-    value += 1;
-    OK(MPI_Put(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
-    OK(MPI_Win_unlock(target, win));
-}
 
 /* Some want all locks, some want all of them one after the other, each in an order of its own, and some want to be alone. */
 static void mixed(MPI_Win win)
@@ -33,7 +22,7 @@ static void mixed(MPI_Win win)
             break;
         default:
             for (int i = 0; i < size; i++) {
-                alone(win, (rank + 2 * i) % size);
+                add_one_alone(win, (rank + 2 * i) % size);
             }
         }
     }

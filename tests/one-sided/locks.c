@@ -1,21 +1,12 @@
 /* Locks: exclusive ones exclude, shared ones do not, and atomic operations need no more than a shared one. */
-#include "../check.h"
+#include "windows.h"
 
 enum { ROUNDS = 20 };
 
-/* Get, add, put: only a lock makes that right. */
 static void exclusive(MPI_Win win)
 {
-    for (int round = 0; round < ROUNDS; round++) {
-        long value = -1;
-        int target = round % size;
-        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
-        OK(MPI_Get(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
-        OK(MPI_Win_flush(target, win));
-        value += 1;
-        OK(MPI_Put(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win));
-        OK(MPI_Win_unlock(target, win));
-    }
+    for (int round = 0; round < ROUNDS; round++)
+        add_one_alone(win, round % size);
 }
 
 static void shared(MPI_Win win)
@@ -111,13 +102,9 @@ static void all(MPI_Win win, long *cells)
 int main(int argc, char **argv)
 {
     static long cells[6];
-    long *own;
     MPI_Win win;
     check_begin(&argc, &argv);
-    OK(MPI_Win_create(cells, sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    all(win, cells);
-    OK(MPI_Win_allocate(sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win));
-    all(win, own);
+    on_both_kinds_of_windows(all, cells, sizeof cells);
     OK(MPI_Win_create(cells, sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_SELF, &win));
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
     OK(MPI_Put(&cells[0], 1, MPI_LONG, 0, 1, 1, MPI_LONG, win));

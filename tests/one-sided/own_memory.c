@@ -1,6 +1,6 @@
 /* Rank 0 looks at its own memory again and again, in ways that need nobody else, until the others have been there as often as they
  * want to; and each of their visits needs it several times. */
-#include "../check.h"
+#include "windows.h"
 
 enum { VISITS = 10 };
 
@@ -84,12 +84,7 @@ static void all(MPI_Win win, long *own)
 int main(int argc, char **argv)
 {
     static long cells[2];
-    long *own;
-    MPI_Win win;
     check_begin(&argc, &argv);
-    OK(MPI_Win_create(cells, sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    all(win, cells);
-    OK(MPI_Win_allocate(sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win));
-    all(win, own);
+    on_both_kinds_of_windows(all, cells, sizeof cells);
     return check_end();
 }

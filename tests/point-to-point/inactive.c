@@ -1,21 +1,9 @@
 /* Completion calls and null and inactive requests (MPI 5.0, sections 3.7.3 to 3.7.6 and 3.8.4): empty statuses, flags that are
  * true, MPI_UNDEFINED for indices; wrong lengths and missing places are errors that complete nothing. */
-#include "../check.h"
+#include "empty_status.h"
 
 static MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 static int data[1];
-
-static void check_empty(const MPI_Status *status)
-{
-    Count count = -1;
-    int cancelled = -1;
-    CHECK_EQ(status->MPI_SOURCE, MPI_ANY_SOURCE);
-    CHECK_EQ(status->MPI_TAG, MPI_ANY_TAG);
-    OK(MPI_Get_count(status, MPI_INT, &count));
-    CHECK_EQ(count, 0);
-    OK(MPI_Test_cancelled(status, &cancelled));
-    CHECK_EQ(cancelled, 0);
-}
 
 static void nothing_active(void)
 {

@@ -1,18 +1,6 @@
 /* Status objects (MPI 5.0, sections 3.2.5 and 3.2.6): the fields after receives with and without wildcards, counts in
  * several datatypes, the accessor functions, and the empty status. */
-#include "../check.h"
-
-static void check_empty(const MPI_Status *status)
-{
-    Count count = -1;
-    int cancelled = 1;
-    CHECK_EQ(status->MPI_SOURCE, MPI_ANY_SOURCE);
-    CHECK_EQ(status->MPI_TAG, MPI_ANY_TAG);
-    OK(MPI_Get_count(status, MPI_INT, &count));
-    CHECK_EQ(count, 0);
-    OK(MPI_Test_cancelled(status, &cancelled));
-    CHECK_EQ(cancelled, 0);
-}
+#include "empty_status.h"
 
 static void counts(void)
 {

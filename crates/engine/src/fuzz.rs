@@ -177,7 +177,7 @@ impl Ground {
             Datatype::vector(CountForm::Large, 4, 1, 2, &datatype(MPI_INT64_T)).expect("a vector");
         every_other.commit();
         let with_gaps = Buffer::new(areas[3].place(), 1, &every_other);
-        let target = Target { rank: 1, displacement: 0, count: 8, datatype: datatype(MPI_INT64_T) };
+        let target = Target { rank: 1, displacement: 0, count: 8, datatype: &datatype(MPI_INT64_T) };
         instance.lock_all(self.window, MPI_MODE_NOCHECK).expect("nobody has locked it");
         let started = instance.with(|state| {
             state.irecv(message(areas[2].buffer(), MPI_ANY_SOURCE, 1))?;

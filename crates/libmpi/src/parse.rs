@@ -423,11 +423,15 @@ pub fn committed(state: &State, handle: MPI_Datatype) -> Result<&Arc<Datatype>> 
 ///
 /// # Errors
 /// Count negative, datatype unusable, or a null buffer with data (`MPI_ERR_BUFFER`).
-#[inline]
+#[inline(always)]
 pub fn buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype) -> Result<Buffer> {
-    if let Some(bytes) = plain_bytes(memory, elements, handle) {
-        return Ok(Buffer::dense(memory.user(), bytes));
+    match plain_bytes(memory, elements, handle) {
+        Some(bytes) => Ok(Buffer::dense(memory.user(), bytes)),
+        None => any_buffer(state, memory, elements, handle),
     }
+}
+
+fn any_buffer(state: &State, memory: Memory, elements: i64, handle: MPI_Datatype) -> Result<Buffer> {
     let elements = count(elements)?;
     let datatype = committed(state, handle)?;
     if datatype.size().checked_mul(elements).is_none() {

@@ -1,4 +1,5 @@
-//! Operations on memory that this process has mapped: the origin does them itself, at once.
+//! Operations on memory that this process has mapped: the origin does them itself, at once; those on memory without gaps, which most
+//! are, without more ado.
 //!
 //! Puts and gets are copies. Accumulates are done in parts like those that travel, each under the mutex of the target's memory, so
 //! that they are atomic whoever does them; elements that the machine could change atomically by itself are no exception, since
@@ -7,19 +8,66 @@
 use postrider_abi::MPI_ERR_RMA_RANGE;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::operation::Verb;
+use super::operation::{Combination, Verb};
 use super::target::{perform, span};
-use super::transfer::{Transfer, refused};
+use super::transfer::{Transfer, has_gaps, refused};
 use super::window::Window;
 use crate::error::Result;
 use crate::point_to_point::Buffer;
 
 /// The longest part of an accumulate: what others wait for.
 const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
+/// The longest element.
+const ELEMENT_BYTES_MAX: usize = 64;
 /// The longest part of a copy that has to pass through memory of our own.
 const COPY_BYTES_MAX: u64 = 1 << 20;
 
+/// Whether all of an accumulate can be done as one part, on elements without gaps.
+pub(super) fn is_quick(combination: Combination, bytes: u64) -> bool {
+    bytes <= ACCUMULATE_BYTES_MAX && !has_gaps(combination.kind)
+}
+
 impl Window {
+    /// Combines `bytes` bytes of data with elements at `there`, which are `rank`'s; `result` gets what was there before.
+    pub(super) fn combine(
+        &self,
+        rank: u32,
+        Combination { operator, kind }: Combination,
+        bytes: u64,
+        (data, there): (UserMemory, UserMemory),
+        result: Option<UserMemory>,
+    ) -> Result<()> {
+        let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
+        shared.accumulate(rank, || {
+            if let Some(result) = result {
+                there.copy_to(result, bytes as usize);
+            }
+            operator.apply(kind, data, there, (bytes / kind.size() as u64) as i64)
+        })?
+    }
+
+    /// Writes `new` over an element at `there`, which is `rank`'s, if it is like `compare`; `result` gets what was there before.
+    pub(super) fn swap(
+        &self,
+        rank: u32,
+        bytes: usize,
+        (compare, new): (UserMemory, UserMemory),
+        (result, there): (UserMemory, UserMemory),
+    ) -> Result<()> {
+        let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
+        let [mut wanted, mut old] = [[0; ELEMENT_BYTES_MAX]; 2];
+        let (wanted, old) = (&mut wanted[..bytes], &mut old[..bytes]);
+        compare.read(wanted);
+        shared.accumulate(rank, || {
+            there.read(old);
+            if old == wanted {
+                new.copy_to(there, bytes);
+            }
+        })?;
+        result.write(old);
+        Ok(())
+    }
+
     /// Does all of an operation; `result` gets what it brings back.
     pub(super) fn do_directly(&self, transfer: &mut Transfer, result: &Buffer) -> Result<()> {
         let limit = if transfer.combination.is_some() { ACCUMULATE_BYTES_MAX } else { COPY_BYTES_MAX };

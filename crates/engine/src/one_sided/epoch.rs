@@ -44,11 +44,25 @@ fn wrong(detail: impl Into<String>) -> Error {
     Error::new(MPI_ERR_RMA_SYNC, detail)
 }
 
+#[cold]
+fn no_epoch(rank: u32) -> Error {
+    wrong(format!(
+        "no epoch allows this process to access rank {rank}: it needs MPI_Win_fence, MPI_Win_start with that rank, \
+         MPI_Win_lock or MPI_Win_lock_all before"
+    ))
+}
+
+#[cold]
+fn not_locked(rank: u32) -> Error {
+    wrong(format!("rank {rank} is not locked by this process"))
+}
+
 impl Epoch {
     /// An operation on `rank`'s memory is to start.
     ///
     /// # Errors
     /// When no epoch allows it.
+    #[inline]
     pub fn access(&mut self, rank: u32) -> Result<()> {
         match &mut self.access {
             Access::Fence { used } => {
@@ -58,10 +72,7 @@ impl Epoch {
             Access::Started(ranks) if ranks.contains(&rank) => Ok(()),
             Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
             Access::LockedAll { .. } => Ok(()),
-            _ => Err(wrong(format!(
-                "no epoch allows this process to access rank {rank}: it needs MPI_Win_fence, MPI_Win_start with that \
-                 rank, MPI_Win_lock or MPI_Win_lock_all before"
-            ))),
+            _ => Err(no_epoch(rank)),
         }
     }
 
@@ -69,11 +80,12 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is not locked.
+    #[inline]
     pub fn passive(&self, rank: u32) -> Result<()> {
         match &self.access {
             Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
             Access::LockedAll { .. } => Ok(()),
-            _ => Err(wrong(format!("rank {rank} is not locked by this process"))),
+            _ => Err(not_locked(rank)),
         }
     }
 
@@ -177,8 +189,7 @@ impl Epoch {
         let Access::Locked(ranks) = &mut self.access else {
             return Err(wrong(format!("rank {rank} is not locked by MPI_Win_lock")));
         };
-        let held =
-            ranks.remove(&rank).ok_or_else(|| wrong(format!("rank {rank} is not locked by this process")))?;
+        let held = ranks.remove(&rank).ok_or_else(|| not_locked(rank))?;
         if ranks.is_empty() {
             self.access = Access::None;
         }

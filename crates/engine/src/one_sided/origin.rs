@@ -6,6 +6,7 @@ use std::sync::Arc;
 use postrider_abi::{MPI_ERR_OP, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
+use super::direct::is_quick;
 use super::operation::{Combination, Verb};
 use super::transfer::{Fetch, Transfer};
 use crate::State;
@@ -28,7 +29,7 @@ pub struct Origin {
 
 /// The target's side of an operation.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct Target<'a> {
     /// The rank in the window's group.
     pub rank: i32,
     /// In displacement units.
@@ -36,12 +37,12 @@ pub struct Target {
     /// How many elements.
     pub count: i64,
     /// Of what type.
-    pub datatype: Arc<Datatype>,
+    pub datatype: &'a Arc<Datatype>,
 }
 
-impl Target {
+impl Target<'_> {
     fn bytes(&self) -> u64 {
-        pack_size(&self.datatype, self.count)
+        pack_size(self.datatype, self.count)
     }
 
     /// First and last byte that is touched, from the beginning of the first element.
@@ -94,6 +95,7 @@ struct Begun {
 
 impl State {
     /// Checks the target of an operation; none for `MPI_PROC_NULL`.
+    #[inline(always)]
     fn begin(&mut self, window: Key, target: &Target, with_request: bool) -> Result<Option<Begun>> {
         let window = self.windows.get_mut(window)?;
         if target.rank == MPI_PROC_NULL {
@@ -108,15 +110,32 @@ impl State {
         Ok(Some(Begun { rank, offset }))
     }
 
+    /// Memory of this process and that of the target, if that is mapped here, and both are in one run.
+    #[inline(always)]
+    fn runs(
+        &self,
+        window: Key,
+        here: &Buffer,
+        (target, begun): (&Target, &Begun),
+    ) -> Result<Option<(UserMemory, UserMemory)>> {
+        let there = self.windows.get(window)?.run_at(begun.rank, begun.offset, target.datatype, target.count);
+        Ok(here.run().zip(there))
+    }
+
     /// `MPI_Put`, `MPI_Rput`: the request, if one was wanted.
     ///
     /// # Errors
     /// When an argument is wrong or no epoch allows it.
-    pub fn put(&mut self, window: Key, origin: Origin, target: Target, with_request: bool) -> Result<Key> {
+    #[inline]
+    pub fn put(&mut self, window: Key, data: Buffer, target: Target, with_request: bool) -> Result<Key> {
         let Some(begun) = self.begin(window, &target, with_request)? else { return Ok(Self::SENT) };
-        check_fits(origin.buffer.bytes(), target.bytes())?;
-        let total = origin.buffer.bytes();
-        self.silent(window, (Verb::Put, None), origin.buffer, (target, begun), total, with_request)
+        let total = data.bytes();
+        check_fits(total, target.bytes())?;
+        if let Some((here, there)) = self.runs(window, &data, (&target, &begun))? {
+            here.copy_to(there, total as usize);
+            return Ok(Self::SENT);
+        }
+        self.silent(window, (Verb::Put, None), data, (target, begun), total, with_request)
     }
 
     /// `MPI_Accumulate`, `MPI_Raccumulate`.
@@ -139,8 +158,13 @@ impl State {
             return Ok(Self::SENT);
         }
         let combination = combination(operation, &target, &[origin.kind])?;
-        check_fits(origin.buffer.bytes(), target.bytes())?;
         let total = origin.buffer.bytes();
+        check_fits(total, target.bytes())?;
+        let runs = self.runs(window, &origin.buffer, (&target, &begun))?;
+        if let Some(runs) = runs.filter(|_| is_quick(combination, total)) {
+            let found = self.windows.get(window)?;
+            return found.combine(begun.rank, combination, total, runs, None).map(|()| Self::SENT);
+        }
         let what = (Verb::Accumulate, Some(combination));
         self.silent(window, what, origin.buffer, (target, begun), total, with_request)
     }
@@ -178,9 +202,15 @@ impl State {
     ///
     /// # Errors
     /// When an argument is wrong or no epoch allows it.
+    #[inline]
     pub fn get(&mut self, window: Key, result: Buffer, target: Target, with_request: bool) -> Result<Key> {
         let Some(begun) = self.begin(window, &target, with_request)? else { return Ok(Self::SENT) };
-        check_fits(target.bytes(), result.bytes())?;
+        let total = target.bytes();
+        check_fits(total, result.bytes())?;
+        if let Some((here, there)) = self.runs(window, &result, (&target, &begun))? {
+            there.copy_to(here, total as usize);
+            return Ok(Self::SENT);
+        }
         let nothing = Buffer::dense(self.nowhere, 0);
         self.fetching(window, (Verb::Get, None), (nothing, None), result, (target, begun), with_request)
     }
@@ -210,6 +240,12 @@ impl State {
             check_fits(data.bytes(), target.bytes())?;
             check_fits(target.bytes(), data.bytes())?;
         }
+        let total = target.bytes();
+        let runs = self.runs(window, &result.buffer, (&target, &begun))?;
+        if let Some(((result, there), data)) = runs.zip(data.run()).filter(|_| is_quick(combination, total)) {
+            let (found, runs) = (self.windows.get(window)?, (data, there));
+            return found.combine(begun.rank, combination, total, runs, Some(result)).map(|()| Self::SENT);
+        }
         let what = (Verb::FetchAndOperate, Some(combination));
         self.fetching(window, what, (data, None), result.buffer, (target, begun), with_request)
     }
@@ -228,12 +264,16 @@ impl State {
         let Some(begun) = self.begin(window, &target, false)? else { return Ok(()) };
         let combination = combination(&Operation::Predefined(Operator::Replace), &target, &[])?;
         let bytes = combination.kind.size();
+        let result = Buffer::dense(result, bytes as u64);
+        let runs = self.runs(window, &result, (&target, &begun))?;
+        if let Some(runs) = runs.filter(|_| is_quick(combination, bytes as u64)) {
+            return self.windows.get(window)?.swap(begun.rank, bytes, (compare, new), runs);
+        }
         let mut both = OwnedMemory::new(2 * bytes);
         let place = UserMemory::of(&mut both);
         compare.copy_to(place, bytes);
         new.copy_to(place.offset(bytes as i64), bytes);
         let data = (Buffer::dense(place, 2 * bytes as u64), Some(both));
-        let result = Buffer::dense(result, bytes as u64);
         let what = (Verb::CompareAndSwap, Some(combination));
         self.fetching(window, what, data, result, (target, begun), false).map(drop)
     }
@@ -288,7 +328,7 @@ impl State {
         let (total, rank, offset) = (target.bytes(), begun.rank, begun.offset);
         let Target { count, datatype, .. } = target;
         let (done, part) = (0, u64::MAX);
-        let kept = None;
+        let (datatype, kept) = (Arc::clone(datatype), None);
         Ok(Transfer {
             window,
             rank,

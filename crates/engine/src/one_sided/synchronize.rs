@@ -43,27 +43,50 @@ impl Peer {
     fn is_done(&self) -> bool {
         self.is_local_done() && self.marks == 0
     }
+
+    /// Whether that is known without asking, and nothing went wrong.
+    fn is_at_rest(&self) -> bool {
+        self.is_done() && !self.silent && self.failed.is_none()
+    }
 }
 
 /// Who is waited for.
 #[derive(Clone, Copy)]
 enum Whom<'a> {
     All,
+    One(u32),
     Some(&'a [u32]),
 }
 
 impl Window {
-    fn chosen<'a>(&'a self, whom: Whom<'a>) -> Box<dyn Iterator<Item = u32> + 'a> {
-        match whom {
-            Whom::All => Box::new(0..self.peers.len() as u32),
-            Whom::Some(ranks) => Box::new(ranks.iter().copied()),
-        }
+    fn chosen<'a>(&self, whom: Whom<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let count = match whom {
+            Whom::All => self.peers.len(),
+            Whom::One(_) => 1,
+            Whom::Some(ranks) => ranks.len(),
+        };
+        (0..count).map(move |index| match whom {
+            Whom::All => index as u32,
+            Whom::One(rank) => rank,
+            Whom::Some(ranks) => ranks[index],
+        })
     }
 
     fn every(&self, whom: Whom, holds: impl Fn(&Peer) -> bool) -> bool {
-        match whom {
-            Whom::All => self.peers.iter().all(holds),
-            Whom::Some(ranks) => ranks.iter().all(|rank| holds(&self.peers[*rank as usize])),
+        self.chosen(whom).all(|rank| holds(&self.peers[rank as usize]))
+    }
+
+    /// Whom a flush is for; nobody for `MPI_PROC_NULL`.
+    #[inline(always)]
+    fn flushed(&self, rank: Option<i32>) -> Result<Option<Whom<'static>>> {
+        match rank {
+            None => self.epoch.passive_any().map(|()| Some(Whom::All)),
+            Some(MPI_PROC_NULL) => Ok(None),
+            Some(rank) => {
+                let rank = self.rank_of(rank)?;
+                self.epoch.passive(rank)?;
+                Ok(Some(Whom::One(rank)))
+            }
         }
     }
 
@@ -81,11 +104,12 @@ impl Window {
 impl State {
     /// Asks for confirmation wherever something may be under way that is not answered by itself.
     fn mark(&mut self, key: Key, whom: Whom) -> Result<()> {
-        let ranks: Vec<u32> = {
-            let window = self.windows.get(key)?;
-            window.chosen(whom).filter(|&rank| window.peers[rank as usize].silent).collect()
-        };
-        ranks.into_iter().try_for_each(|rank| self.mark_with(key, rank, Verb::Mark))
+        for rank in self.windows.get(key)?.chosen(whom) {
+            if self.windows.get_mut(key)?.peer(rank).silent {
+                self.mark_with(key, rank, Verb::Mark)?;
+            }
+        }
+        Ok(())
     }
 
     fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
@@ -101,10 +125,14 @@ impl State {
 }
 
 impl Instance {
-    /// Waits until something holds for all of some processes of a window. Makes progress also when there is nothing to wait for: a program
-    /// that locks or flushes its own memory again and again may wait for what others do there.
+    /// Waits until something holds for all of some processes of a window.
     fn wait_for_peers(&self, key: Key, whom: Whom, holds: impl Fn(&Peer) -> bool) -> Result<()> {
-        let state = self.lock();
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        if window.every(whom, &holds) && !window.looks_now() {
+            return Ok(());
+        }
+        window.note_look();
         let before = state.completions;
         let state = self.progress(state)?;
         self.wake_others(&state, before);
@@ -119,9 +147,8 @@ impl Instance {
         self.wait_for_peers(key, whom, Peer::is_done)?;
         self.with(|state| {
             let window = state.windows.get_mut(key)?;
-            let ranks: Vec<u32> = window.chosen(whom).collect();
             let mut failed = None;
-            for rank in ranks {
+            for rank in window.chosen(whom) {
                 failed = failed.or(window.peer(rank).failed.take().map(|class| refused(class, rank)));
             }
             failed.map_or(Ok(()), Err)
@@ -236,7 +263,7 @@ impl Instance {
             held.map_or(Ok(()), |kind| state.take_lock(key, rank, kind))?;
             Ok(held.map(|_| rank))
         })?;
-        rank.map_or(Ok(()), |rank| self.wait_for_locks(key, Whom::Some(&[rank])))
+        rank.map_or(Ok(()), |rank| self.wait_for_locks(key, Whom::One(rank)))
     }
 
     /// `MPI_Win_unlock`: waits until all operations are done.
@@ -254,7 +281,7 @@ impl Instance {
             state.give_back(key, &[rank], held)?;
             Ok(rank)
         })?;
-        self.wait_for_operations(key, Whom::Some(&[rank]))
+        self.wait_for_operations(key, Whom::One(rank))
     }
 
     /// `MPI_Win_lock_all`: waits until all locks are granted.
@@ -293,8 +320,7 @@ impl Instance {
         self.wait_for_peers(key, whom, |peer| peer.granted)?;
         self.with(|state| {
             let window = state.windows.get_mut(key)?;
-            let ranks: Vec<u32> = window.chosen(whom).collect();
-            ranks.into_iter().for_each(|rank| window.peer(rank).granted = false);
+            window.chosen(whom).for_each(|rank| window.peer(rank).granted = false);
             Ok(())
         })
     }
@@ -304,10 +330,16 @@ impl Instance {
     /// # Errors
     /// Without a lock, or when an operation was refused.
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
-        let Some(ranks) = self.flushed(key, rank)? else { return Ok(()) };
         full_fence();
-        self.with(|state| state.mark(key, Whom::Some(&ranks)))?;
-        self.wait_for_operations(key, Whom::Some(&ranks))
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        let Some(whom) = window.flushed(rank)? else { return Ok(()) };
+        if window.every(whom, Peer::is_at_rest) && !window.looks_now() {
+            return Ok(());
+        }
+        state.mark(key, whom)?;
+        drop(state);
+        self.wait_for_operations(key, whom)
     }
 
     /// `MPI_Win_flush_local` and `MPI_Win_flush_local_all`: waits until the memory of this process is free again.
@@ -315,27 +347,8 @@ impl Instance {
     /// # Errors
     /// Without a lock.
     pub fn flush_window_locally(&self, key: Key, rank: Option<i32>) -> Result<()> {
-        let Some(ranks) = self.flushed(key, rank)? else { return Ok(()) };
-        self.wait_for_peers(key, Whom::Some(&ranks), Peer::is_local_done)
-    }
-
-    /// The ranks that a flush is for; none for `MPI_PROC_NULL`.
-    fn flushed(&self, key: Key, rank: Option<i32>) -> Result<Option<Vec<u32>>> {
-        self.with(|state| {
-            let window = state.windows.get(key)?;
-            match rank {
-                None => {
-                    window.epoch.passive_any()?;
-                    Ok(Some(window.chosen(Whom::All).collect()))
-                }
-                Some(MPI_PROC_NULL) => Ok(None),
-                Some(rank) => {
-                    let rank = window.rank_of(rank)?;
-                    window.epoch.passive(rank)?;
-                    Ok(Some(vec![rank]))
-                }
-            }
-        })
+        let whom = self.lock().windows.get(key)?.flushed(rank)?;
+        whom.map_or(Ok(()), |whom| self.wait_for_peers(key, whom, Peer::is_local_done))
     }
 
     /// `MPI_Win_sync`: loads and stores of this process and of others are put in order.

@@ -19,10 +19,14 @@ use super::lock_queue::LockQueue;
 use super::operation::Block;
 use super::shared::Shared;
 use crate::communicators::caching::Attributes;
+use crate::datatypes::Datatype;
 use crate::environment::Handler;
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::objects::Key;
+
+/// How many calls that have nothing to wait for look once.
+const CALLS_PER_LOOK: u32 = 32;
 
 /// How a window was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +94,8 @@ pub struct Window {
     pub(crate) locks: LockQueue,
     /// All processes, this one too, by rank.
     pub(crate) peers: Vec<Peer>,
+    /// Calls that found nothing to wait for, and went on without a look at what has come.
+    unlooked: u32,
     /// What is attached to a dynamic window: lengths by address.
     attached: BTreeMap<usize, usize>,
     /// The predefined attributes' values, which programs read by address.
@@ -142,6 +148,27 @@ pub(crate) struct Part {
     pub apart: bool,
 }
 
+#[cold]
+fn no_such_rank(rank: i32, ranks: usize) -> Error {
+    let last = ranks - 1;
+    Error::new(MPI_ERR_RANK, format!("rank {rank} is not in the window's group, which has ranks 0 to {last}"))
+}
+
+#[cold]
+fn negative(displacement: i64) -> Error {
+    Error::new(MPI_ERR_DISP, format!("the displacement is {displacement}; it must not be negative"))
+}
+
+#[cold]
+fn leaves(displacement: i64, rank: u32, peer: &Peer) -> Error {
+    let detail = format!(
+        "an access at displacement {displacement} leaves the window, which has {} bytes at rank {rank}, with a \
+         displacement unit of {}",
+        peer.size, peer.unit
+    );
+    Error::new(MPI_ERR_RMA_RANGE, detail)
+}
+
 impl Window {
     pub(crate) fn new(communicator: Key, flavor: Flavor, base: UserMemory, own: Part) -> Self {
         let mut facts = OwnedMemory::new(24);
@@ -163,6 +190,7 @@ impl Window {
             epoch: Epoch::default(),
             locks: LockQueue::default(),
             peers: Vec::new(),
+            unlooked: 0,
             attached: BTreeMap::new(),
             facts,
             memory: None,
@@ -198,14 +226,25 @@ impl Window {
     ///
     /// # Errors
     /// `MPI_ERR_RANK`.
+    #[inline]
     pub fn rank_of(&self, rank: i32) -> Result<u32> {
-        u32::try_from(rank).ok().filter(|&rank| (rank as usize) < self.peers.len()).ok_or_else(|| {
-            let last = self.peers.len() - 1;
-            Error::new(
-                MPI_ERR_RANK,
-                format!("rank {rank} is not in the window's group, which has ranks 0 to {last}"),
-            )
-        })
+        match u32::try_from(rank) {
+            Ok(found) if (found as usize) < self.peers.len() => Ok(found),
+            _ => Err(no_such_rank(rank, self.peers.len())),
+        }
+    }
+
+    /// Whether a call that has nothing to wait for is to look at what has come all the same: a program that locks or flushes again
+    /// and again may wait for what others do.
+    #[inline]
+    pub(crate) fn looks_now(&mut self) -> bool {
+        self.unlooked += 1;
+        self.unlooked >= CALLS_PER_LOOK
+    }
+
+    /// A call looks at what has come.
+    pub(crate) fn note_look(&mut self) {
+        self.unlooked = 0;
     }
 
     pub(crate) fn peer(&mut self, rank: u32) -> &mut Peer {
@@ -217,25 +256,16 @@ impl Window {
     ///
     /// # Errors
     /// When that is not in the window.
+    #[inline]
     pub(crate) fn offset_of(&self, rank: u32, displacement: i64, span: Option<(i64, i64)>) -> Result<i64> {
         let peer = &self.peers[rank as usize];
         if self.flavor == Flavor::Dynamic {
             return Ok(displacement);
         }
         if displacement < 0 {
-            return Err(Error::new(
-                MPI_ERR_DISP,
-                format!("the displacement is {displacement}; it must not be negative"),
-            ));
+            return Err(negative(displacement));
         }
-        let outside = || {
-            let detail = format!(
-                "an access at displacement {displacement} leaves the window, which has {} bytes at rank {rank}, with a \
-                 displacement unit of {}",
-                peer.size, peer.unit
-            );
-            Error::new(MPI_ERR_RMA_RANGE, detail)
-        };
+        let outside = || leaves(displacement, rank, peer);
         let offset = displacement.checked_mul(peer.unit).ok_or_else(outside)?;
         if let Some((first, end)) = span {
             let inside = offset.checked_add(first).is_some_and(|first| first >= 0)
@@ -267,6 +297,19 @@ impl Window {
     pub(crate) fn place_at(&self, rank: u32, block: &Block, bytes: u64) -> Option<UserMemory> {
         let base = self.shared.as_ref()?.base(rank);
         self.contains(rank, block.offset, bytes).then(|| base.offset(block.offset))
+    }
+
+    /// Where elements begin in the memory of `rank`, if that is mapped here and they lie in one run.
+    #[inline]
+    pub(crate) fn run_at(
+        &self,
+        rank: u32,
+        offset: i64,
+        datatype: &Datatype,
+        count: i64,
+    ) -> Option<UserMemory> {
+        let shared = self.shared.as_ref().filter(|_| datatype.is_dense_for(count))?;
+        Some(shared.base(rank).offset(offset + datatype.true_lb()))
     }
 
     /// What this process can reach of `rank`'s memory: bytes, displacement unit and address. None stands for the first process that

@@ -88,8 +88,8 @@ impl<'a> Opened<'a> {
     }
 }
 
-fn target(rank: i32, displacement: i64, count: i64, datatype: &Arc<Datatype>) -> Target {
-    Target { rank, displacement, count, datatype: Arc::clone(datatype) }
+fn target(rank: i32, displacement: i64, count: i64, datatype: &Arc<Datatype>) -> Target<'_> {
+    Target { rank, displacement, count, datatype }
 }
 
 fn sum() -> Operation {
@@ -115,10 +115,10 @@ fn everybody_puts_and_gets_between_fences() {
         instance.fence(window.key, 0).unwrap();
         let (half, spread) = (out.origin(0, CELLS / 2), every_other(CELLS / 2));
         let to = target(right, 1, 1, &spread);
-        window.rank.state(|state| state.put(window.key, half, to, false));
+        window.rank.state(|state| state.put(window.key, half.buffer, to, false));
         let nobody = target(MPI_PROC_NULL, 0, 1, number());
         let one = out.origin(0, 1);
-        window.rank.state(|state| state.put(window.key, one, nobody, false));
+        window.rank.state(|state| state.put(window.key, one.buffer, nobody, false));
         instance.fence(window.key, 0).unwrap();
         let into = back.origin(0, CELLS).buffer;
         let from = target(right, 0, CELLS, number());
@@ -176,7 +176,7 @@ fn exclusive_locks_exclude() {
             let more = cells.get(0) + 1;
             cells.place().store(more);
             let (one, to) = (cells.origin(0, 1), target(peer, 5, 1, number()));
-            window.rank.state(|state| state.put(window.key, one, to, false));
+            window.rank.state(|state| state.put(window.key, one.buffer, to, false));
             instance.unlock_window(window.key, peer).unwrap();
         }
         window.rank.meet();

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use postrider_abi::predefined::BasicKind;
 use postrider_abi::*;
 use postrider_engine::State;
+use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::one_sided::{Origin, Target};
 use postrider_engine::operations::{Operation, Operator};
+use postrider_engine::point_to_point::Buffer;
 
 use crate::instance;
 use crate::parse::{self, Memory, Out};
@@ -19,14 +21,30 @@ type Data = (Memory, i64, MPI_Datatype);
 /// Memory of a target: rank, displacement, count, datatype.
 type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
 
-fn origin(state: &State, (memory, count, datatype): Data) -> Result<Origin> {
-    let buffer = parse::buffer(state, memory, count, datatype)?;
-    Ok(Origin { buffer, kind: parse::committed(state, datatype)?.signature().single_kind() })
+#[inline(always)]
+fn buffer(state: &State, (memory, count, datatype): Data) -> Result<Buffer> {
+    parse::buffer(state, memory, count, datatype)
 }
 
-fn target(state: &State, (rank, displacement, count, datatype): Place) -> Result<Target> {
+#[inline(always)]
+fn origin(state: &State, data: Data) -> Result<Origin> {
+    let kind = parse::committed(state, data.2)?.signature().single_kind();
+    Ok(Origin { buffer: buffer(state, data)?, kind })
+}
+
+/// The target; a datatype that is not predefined is kept for it in `own`.
+#[inline(always)]
+fn target<'a>(
+    state: &State,
+    (rank, displacement, count, datatype): Place,
+    own: &'a mut Option<Arc<Datatype>>,
+) -> Result<Target<'a>> {
     let (count, displacement) = (parse::count(count)?, parse::wide(displacement)?);
-    Ok(Target { rank, displacement, count, datatype: Arc::clone(parse::committed(state, datatype)?) })
+    let datatype = match Datatype::predefined(datatype) {
+        Some(predefined) => predefined,
+        None => own.insert(Arc::clone(parse::committed(state, datatype)?)),
+    };
+    Ok(Target { rank, displacement, count, datatype })
 }
 
 /// Starts an operation: on which window, and with or without a request.
@@ -40,16 +58,18 @@ fn start(win: MPI_Win, action: impl FnOnce(&mut State, Key) -> Result<Key>) -> R
 
 fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     let key = start(win, |state, window| {
-        let (origin, target) = (origin(state, from)?, target(state, to)?);
-        state.put(window, origin, target, request.is_some())
+        let mut own = None;
+        let (data, target) = (buffer(state, from)?, target(state, to, &mut own)?);
+        state.put(window, data, target, request.is_some())
     })?;
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
 fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     let key = start(win, |state, window| {
-        let (origin, target) = (origin(state, to)?, target(state, from)?);
-        state.get(window, origin.buffer, target, request.is_some())
+        let mut own = None;
+        let (result, target) = (buffer(state, to)?, target(state, from, &mut own)?);
+        state.get(window, result, target, request.is_some())
     })?;
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
@@ -62,7 +82,8 @@ fn accumulate(
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
     let key = start(win, |state, window| {
-        let (origin, target) = (origin(state, from)?, target(state, to)?);
+        let mut own = None;
+        let (origin, target) = (origin(state, from)?, target(state, to, &mut own)?);
         let operation = parse::operation(state, op)?;
         state.accumulate(window, origin, target, &operation, request.is_some())
     })?;
@@ -82,7 +103,8 @@ fn get_accumulate(
         // With MPI_NO_OP nothing of the origin counts, not even whether its arguments are any.
         let counts = !matches!(operation, Operation::Predefined(Operator::NoOp));
         let from = counts.then(|| origin(state, from)).transpose()?;
-        let (result, target) = (origin(state, result)?, target(state, to)?);
+        let mut own = None;
+        let (result, target) = (origin(state, result)?, target(state, to, &mut own)?);
         state.get_accumulate(window, from, result, target, &operation, request.is_some())
     })?;
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
@@ -202,7 +224,8 @@ mpi! {
             for memory in [origin_addr, compare_addr, result_addr] {
                 parse::buffer(state, memory, 1, datatype)?;
             }
-            let target = target(state, (target_rank, target_disp, 1, datatype))?;
+            let mut own = None;
+            let target = target(state, (target_rank, target_disp, 1, datatype), &mut own)?;
             let operands = (compare_addr.user(), origin_addr.user());
             state.compare_and_swap(window, operands, result_addr.user(), target)
         })
