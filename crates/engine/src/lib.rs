@@ -123,6 +123,10 @@ pub struct State {
     pool: Pool,
     /// Where the message of a short receive is to land.
     landing: Option<Landing>,
+    /// Whether a message is sent whose sender waits for another one.
+    crossing: bool,
+    /// Who announced the message that was read last from its sender's memory.
+    awaited_by: Option<u32>,
     /// The process's attached buffer.
     attached: Option<Attached>,
     /// Communicators, by key; [`State::WORLD`] and [`State::SELF`] are there from the beginning.
@@ -145,6 +149,8 @@ pub struct State {
     window_contexts: BTreeMap<u64, Key>,
     /// Attribute keys and attributes of datatypes.
     pub caching: communicators::Caching,
+    /// How many packets have been taken.
+    taken: u64,
     /// Whether the last look has left packets that have arrived.
     more: bool,
     /// Looks that the message announced last is worth, until one is fetched.
@@ -219,6 +225,8 @@ impl State {
             matching: Matching::default(),
             pool: Pool::default(),
             landing: None,
+            crossing: false,
+            awaited_by: None,
             attached: None,
             communicators,
             sessions: Table::new(MPI_ERR_SESSION, "session"),
@@ -230,6 +238,7 @@ impl State {
             windows: Table::new(MPI_ERR_WIN, "window"),
             window_contexts: BTreeMap::new(),
             caching: communicators::Caching::default(),
+            taken: 0,
             more: false,
             patience: 0,
             report: Report::default(),

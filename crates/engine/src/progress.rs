@@ -46,6 +46,7 @@ impl State {
                 self.more = false;
                 break;
             };
+            self.taken = self.taken.wrapping_add(1);
             let handled = self.handle(incoming);
             self.transport.release();
             handled?;
@@ -86,11 +87,16 @@ impl Instance {
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
             let last = looks + patience + if state.transport.streams() { 0 } else { offers };
-            for look in 0..last {
+            let (mut look, mut taken) = (0, state.taken);
+            while look < last {
                 state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
                     return result;
+                }
+                // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
+                if std::mem::replace(&mut taken, state.taken) != state.taken {
+                    look = 0;
                 }
                 let pause = if look < looks + patience { relax } else { process::give_way };
                 if self.facts.threads.meet() {
@@ -100,6 +106,7 @@ impl Instance {
                 } else if look >= SPINS_AT_ONCE.min(looks) {
                     pause();
                 }
+                look += 1;
             }
             state = match self.sleep(state, before, &mut ready)? {
                 Slept::Ready(result) => return result,

@@ -554,10 +554,15 @@ pub fn group_handle(state: &mut State, group: Group) -> MPI_Group {
 ///
 /// # Errors
 /// `MPI_ERR_OP` for `MPI_OP_NULL` and handles that are none.
+#[inline(always)]
 pub fn operation(state: &State, handle: MPI_Op) -> Result<Operation> {
-    if let Some(operator) = Operator::from_handle(handle) {
-        return Ok(Operation::Predefined(operator));
+    match Operator::from_handle(handle) {
+        Some(operator) => Ok(Operation::Predefined(operator)),
+        None => users_operation(state, handle),
     }
+}
+
+fn users_operation(state: &State, handle: MPI_Op) -> Result<Operation> {
     match key_of(handle.0) {
         Some(key) => state.operations.get(key).cloned(),
         None => Err(Error::new(MPI_ERR_OP, "the operation is MPI_OP_NULL, or the handle is no operation")),

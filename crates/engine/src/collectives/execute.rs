@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
+use postrider_os::gate::GateGuard;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::calls::Form;
@@ -19,6 +20,9 @@ use crate::operations::Operation;
 use crate::point_to_point::Buffer;
 use crate::point_to_point::matching::Pattern;
 use crate::{Instance, State};
+
+/// What is copied between two looks at messages that go on meanwhile.
+const COPY_BYTES: usize = 64 << 10;
 
 /// The arguments of a collective call that a schedule does not hold.
 #[derive(Clone, Debug)]
@@ -123,6 +127,10 @@ impl Running<'_> {
         }
     }
 
+    fn bytes(&self, span: &Span) -> u64 {
+        (span.count * self.call.datatype(span.datatype).map_or(1, |datatype| datatype.size())) as u64
+    }
+
     fn copy(&self, from: &Span, into: &Span) -> Result<()> {
         if from.count == 0 {
             return Ok(());
@@ -161,6 +169,43 @@ impl Running<'_> {
 
     /// Starts the communication of a round; what is not complete at once is added to `under_way`.
     pub(super) fn post(
+        &self,
+        state: &mut State,
+        steps: &[Step],
+        tag: i32,
+        under_way: &mut Vec<Key>,
+    ) -> Result<()> {
+        if !self.crosses(state, steps)? {
+            return self.post_in_order(state, steps, tag, under_way);
+        }
+        let is_send = |step: &Step| matches!(step, Step::Send { .. });
+        for sends in steps.chunk_by(|one, next| is_send(one) == is_send(next)).filter(|run| is_send(&run[0]))
+        {
+            state.crossing(|state| self.post_in_order(state, sends, tag, under_way))?;
+        }
+        for step in steps.iter().filter(|step| !is_send(step)) {
+            under_way.extend(self.start(state, step, tag)?);
+        }
+        Ok(())
+    }
+
+    /// Whether a long message leaves while another is awaited.
+    fn crosses(&self, state: &State, steps: &[Step]) -> Result<bool> {
+        if steps.len() < 2 || !steps.iter().any(|step| matches!(step, Step::Receive { .. })) {
+            return Ok(false);
+        }
+        let found = state.communicators.get(self.call.communicator)?;
+        let is_long = |step: &Step| match step {
+            Step::Send { peer, from } => {
+                let route = route(found, self.call.communicator, *peer);
+                route.is_ok_and(|route| state.announces(route.peer, self.bytes(from)))
+            }
+            _ => false,
+        };
+        Ok(steps.iter().any(is_long))
+    }
+
+    fn post_in_order(
         &self,
         state: &mut State,
         steps: &[Step],
@@ -342,11 +387,17 @@ impl Instance {
         under_way: &mut Vec<Key>,
     ) -> Result<Option<Error>> {
         let mut state = self.lock();
-        let mut steps = steps;
+        let is_long_copy =
+            |step: &Step| matches!(step, Step::Copy { from, .. } if running.bytes(from) > COPY_BYTES as u64);
+        let messages = steps.iter().rposition(|step| !is_long_copy(step)).map_or(0, |last| last + 1);
+        let (mut steps, copies) = steps.split_at(messages);
         if self.expects() {
             steps = running.exchange(&mut state, steps, (tag, self.looks()), under_way)?;
         }
         running.post(&mut state, steps, tag, under_way)?;
+        for copy in copies {
+            state = self.copy_meanwhile(running, copy, state)?;
+        }
         if under_way.is_empty() {
             return Ok(None);
         }
@@ -367,6 +418,33 @@ impl Instance {
             Some(Ok(()))
         })?;
         Ok(failed)
+    }
+
+    /// Copies, and lets long messages go on between parts of it.
+    fn copy_meanwhile<'a>(
+        &'a self,
+        running: &Running,
+        step: &Step,
+        mut state: GateGuard<'a, State>,
+    ) -> Result<GateGuard<'a, State>> {
+        let Step::Copy { from, into } = step else { unreachable!("only copies are given") };
+        let (source, target) = (running.buffer(from), running.buffer(into));
+        let bytes = source.bytes() as usize;
+        let (Some(source), Some(target)) =
+            (source.run(), target.run().filter(|_| target.bytes() as usize >= bytes))
+        else {
+            running.copy(from, into)?;
+            return Ok(state);
+        };
+        for done in (0..bytes).step_by(COPY_BYTES) {
+            source.offset(done as i64).copy_to(target.offset(done as i64), COPY_BYTES.min(bytes - done));
+            if done + COPY_BYTES < bytes {
+                let before = state.completions;
+                state = self.progress(state)?;
+                self.wake_others(&state, before);
+            }
+        }
+        Ok(state)
     }
 
     /// Runs a schedule whose only buffer is bytes at `memory`.

@@ -10,7 +10,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::operation::{Combination, Verb};
 use super::target::{perform, span};
-use super::transfer::{Transfer, has_gaps, refused};
+use super::transfer::{Transfer, refused};
 use super::window::Window;
 use crate::error::Result;
 use crate::point_to_point::Buffer;
@@ -21,11 +21,6 @@ const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
 const ELEMENT_BYTES_MAX: usize = 64;
 /// The longest part of a copy that has to pass through memory of our own.
 const COPY_BYTES_MAX: u64 = 1 << 20;
-
-/// Whether all of an accumulate can be done as one part, on elements without gaps.
-pub(super) fn is_quick(combination: Combination, bytes: u64) -> bool {
-    bytes <= ACCUMULATE_BYTES_MAX && !has_gaps(combination.kind)
-}
 
 impl Window {
     /// Combines `bytes` bytes of data with elements at `there`, which are `rank`'s; `result` gets what was there before.
@@ -38,12 +33,18 @@ impl Window {
         result: Option<UserMemory>,
     ) -> Result<()> {
         let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
-        shared.accumulate(rank, || {
+        let unit = kind.size() as u64;
+        let mut done = 0;
+        while done < bytes {
+            let (part, at) = ((bytes - done).min(ACCUMULATE_BYTES_MAX / unit * unit), done as i64);
+            let _alone = shared.accumulating(rank)?;
             if let Some(result) = result {
-                there.copy_to(result, bytes as usize);
+                there.offset(at).copy_to(result.offset(at), part as usize);
             }
-            operator.apply(kind, data, there, (bytes / kind.size() as u64) as i64)
-        })?
+            operator.apply(kind, data.offset(at), there.offset(at), (part / unit) as i64)?;
+            done += part;
+        }
+        Ok(())
     }
 
     /// Writes `new` over an element at `there`, which is `rank`'s, if it is like `compare`; `result` gets what was there before.
@@ -58,12 +59,12 @@ impl Window {
         let [mut wanted, mut old] = [[0; ELEMENT_BYTES_MAX]; 2];
         let (wanted, old) = (&mut wanted[..bytes], &mut old[..bytes]);
         compare.read(wanted);
-        shared.accumulate(rank, || {
-            there.read(old);
-            if old == wanted {
-                new.copy_to(there, bytes);
-            }
-        })?;
+        let alone = shared.accumulating(rank)?;
+        there.read(old);
+        if old == wanted {
+            new.copy_to(there, bytes);
+        }
+        drop(alone);
         result.write(old);
         Ok(())
     }
@@ -79,7 +80,9 @@ impl Window {
             let places = places.ok_or_else(outside)?;
             let (_packed, data) = transfer.data_of(access.data_bytes() as usize);
             if let (Some(_), Some(shared)) = (access.combination, &self.shared) {
-                let old = shared.accumulate(transfer.rank, || perform(&access, &places, data))??;
+                let alone = shared.accumulating(transfer.rank)?;
+                let old = perform(&access, &places, data)?;
+                drop(alone);
                 if let Some(mut old) = old {
                     result.fill(transfer.done, UserMemory::of(&mut old), old.len());
                 }

@@ -4,8 +4,6 @@
 //! access epochs; `post` opens exposure epochs. A fence opens an epoch only if operations follow, so that locks and
 //! `start` may follow a fence after which nothing was done. All errors are `MPI_ERR_RMA_SYNC`. Nothing is sent here.
 
-use std::collections::BTreeMap;
-
 use postrider_abi::MPI_ERR_RMA_SYNC;
 
 use super::lock_queue::LockKind;
@@ -20,8 +18,8 @@ enum Access {
     Fence { used: bool },
     /// The ranks of a group, since `MPI_Win_start`.
     Started(Vec<u32>),
-    /// The ranks that are locked, each with the lock that is held there (none with `MPI_MODE_NOCHECK`).
-    Locked(BTreeMap<u32, Option<LockKind>>),
+    /// The ranks that are locked.
+    Locked,
     /// Everything since `MPI_Win_lock_all`, with whether locks are held.
     LockedAll { held: bool },
 }
@@ -30,13 +28,15 @@ enum Access {
 #[derive(Debug)]
 pub struct Epoch {
     access: Access,
+    /// The ranks that are locked, in order, each with the lock that is held there (none with `MPI_MODE_NOCHECK`).
+    locked: Vec<(u32, Option<LockKind>)>,
     /// Who may access this process's memory, since `MPI_Win_post`.
     exposed: Option<Vec<u32>>,
 }
 
 impl Default for Epoch {
     fn default() -> Self {
-        Self { access: Access::None, exposed: None }
+        Self { access: Access::None, locked: Vec::new(), exposed: None }
     }
 }
 
@@ -64,13 +64,13 @@ impl Epoch {
     /// When no epoch allows it.
     #[inline]
     pub fn access(&mut self, rank: u32) -> Result<()> {
-        match &mut self.access {
-            Access::Fence { used } => {
-                *used = true;
-                Ok(())
-            }
+        if let Access::Fence { used } = &mut self.access {
+            *used = true;
+            return Ok(());
+        }
+        match &self.access {
             Access::Started(ranks) if ranks.contains(&rank) => Ok(()),
-            Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
+            Access::Locked if self.place_of(rank).is_ok() => Ok(()),
             Access::LockedAll { .. } => Ok(()),
             _ => Err(no_epoch(rank)),
         }
@@ -83,7 +83,7 @@ impl Epoch {
     #[inline]
     pub fn passive(&self, rank: u32) -> Result<()> {
         match &self.access {
-            Access::Locked(ranks) if ranks.contains_key(&rank) => Ok(()),
+            Access::Locked if self.place_of(rank).is_ok() => Ok(()),
             Access::LockedAll { .. } => Ok(()),
             _ => Err(not_locked(rank)),
         }
@@ -95,7 +95,7 @@ impl Epoch {
     /// When nothing is locked.
     pub fn passive_any(&self) -> Result<()> {
         match &self.access {
-            Access::Locked(_) | Access::LockedAll { .. } => Ok(()),
+            Access::Locked | Access::LockedAll { .. } => Ok(()),
             _ => Err(wrong("this process has locked no rank of the window")),
         }
     }
@@ -169,16 +169,23 @@ impl Epoch {
     /// # Errors
     /// When `rank` is locked already, or within an access epoch of another kind.
     pub fn lock(&mut self, rank: u32, held: Option<LockKind>) -> Result<()> {
-        if let Access::Locked(ranks) = &mut self.access {
-            if ranks.contains_key(&rank) {
-                return Err(wrong(format!("this process has locked rank {rank} already")));
-            }
-            ranks.insert(rank, held);
-            return Ok(());
+        if !matches!(self.access, Access::Locked) {
+            self.no_used_access("MPI_Win_lock")?;
         }
-        self.no_used_access("MPI_Win_lock")?;
-        self.access = Access::Locked(BTreeMap::from([(rank, held)]));
-        Ok(())
+        match self.place_of(rank) {
+            Ok(_) => Err(wrong(format!("this process has locked rank {rank} already"))),
+            Err(place) => {
+                self.locked.insert(place, (rank, held));
+                self.access = Access::Locked;
+                Ok(())
+            }
+        }
+    }
+
+    /// Where a rank is among those that are locked, or would be.
+    #[inline]
+    fn place_of(&self, rank: u32) -> std::result::Result<usize, usize> {
+        self.locked.binary_search_by_key(&rank, |&(locked, _)| locked)
     }
 
     /// `MPI_Win_unlock`; returns the lock that was taken, if any.
@@ -186,11 +193,12 @@ impl Epoch {
     /// # Errors
     /// When `rank` is not locked by `MPI_Win_lock`.
     pub fn unlock(&mut self, rank: u32) -> Result<Option<LockKind>> {
-        let Access::Locked(ranks) = &mut self.access else {
+        if !matches!(self.access, Access::Locked) {
             return Err(wrong(format!("rank {rank} is not locked by MPI_Win_lock")));
-        };
-        let held = ranks.remove(&rank).ok_or_else(|| not_locked(rank))?;
-        if ranks.is_empty() {
+        }
+        let place = self.place_of(rank).map_err(|_| not_locked(rank))?;
+        let (_, held) = self.locked.remove(place);
+        if self.locked.is_empty() {
             self.access = Access::None;
         }
         Ok(held)
@@ -221,7 +229,7 @@ impl Epoch {
     /// How many locks this process holds or wants; of all locks it is not said how many they are.
     pub fn locks(&self) -> usize {
         match &self.access {
-            Access::Locked(ranks) => ranks.values().flatten().count(),
+            Access::Locked => self.locked.iter().filter(|(_, held)| held.is_some()).count(),
             Access::LockedAll { held: true } => usize::MAX,
             _ => 0,
         }
@@ -249,9 +257,7 @@ impl Epoch {
         match self.access {
             Access::None | Access::Fence { .. } => Ok(()),
             Access::Started(_) => Err(wrong(format!("{call} between MPI_Win_start and MPI_Win_complete"))),
-            Access::Locked(_) => {
-                Err(wrong(format!("{call} while this process has locked ranks of the window")))
-            }
+            Access::Locked => Err(wrong(format!("{call} while this process has locked ranks of the window"))),
             Access::LockedAll { .. } => {
                 Err(wrong(format!("{call} between MPI_Win_lock_all and MPI_Win_unlock_all")))
             }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use postrider_abi::{MPI_ERR_OP, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
-use super::direct::is_quick;
 use super::operation::{Combination, Verb};
-use super::transfer::{Fetch, Transfer};
+use super::transfer::{Fetch, Transfer, has_gaps};
 use crate::State;
 use crate::datatypes::{Datatype, Kind, pack_size};
 use crate::error::{Error, Result};
@@ -161,7 +160,7 @@ impl State {
         let total = origin.buffer.bytes();
         check_fits(total, target.bytes())?;
         let runs = self.runs(window, &origin.buffer, (&target, &begun))?;
-        if let Some(runs) = runs.filter(|_| is_quick(combination, total)) {
+        if let Some(runs) = runs.filter(|_| !has_gaps(combination.kind)) {
             let found = self.windows.get(window)?;
             return found.combine(begun.rank, combination, total, runs, None).map(|()| Self::SENT);
         }
@@ -242,7 +241,7 @@ impl State {
         }
         let total = target.bytes();
         let runs = self.runs(window, &result.buffer, (&target, &begun))?;
-        if let Some(((result, there), data)) = runs.zip(data.run()).filter(|_| is_quick(combination, total)) {
+        if let Some(((result, there), data)) = runs.zip(data.run()).filter(|_| !has_gaps(combination.kind)) {
             let (found, runs) = (self.windows.get(window)?, (data, there));
             return found.combine(begun.rank, combination, total, runs, Some(result)).map(|()| Self::SENT);
         }
@@ -266,7 +265,7 @@ impl State {
         let bytes = combination.kind.size();
         let result = Buffer::dense(result, bytes as u64);
         let runs = self.runs(window, &result, (&target, &begun))?;
-        if let Some(runs) = runs.filter(|_| is_quick(combination, bytes as u64)) {
+        if let Some(runs) = runs.filter(|_| !has_gaps(combination.kind)) {
             return self.windows.get(window)?.swap(begun.rank, bytes, (compare, new), runs);
         }
         let mut both = OwnedMemory::new(2 * bytes);

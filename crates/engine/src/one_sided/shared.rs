@@ -84,53 +84,62 @@ impl Shared {
         self.segment.word32(rank as usize * self.plan.control + offset)
     }
 
-    /// Runs `action` while no other process is at the same mutex.
-    fn alone<T>(&self, rank: u32, mutex: usize, action: impl FnOnce() -> T) -> Result<T> {
+    /// Keeps all other processes from the same mutex until what is returned is dropped.
+    #[inline]
+    fn alone(&self, rank: u32, mutex: usize) -> Result<Alone<'_>> {
         let mutex = SharedMutex::new(self.word(rank, mutex));
-        if !mutex.lock(|| self.waiter.check().is_ok()) {
-            let detail = format!(
-                "a lock on the memory of rank {rank} is held for ever: a process of the window has died"
-            );
-            return Err(Error::new(MPI_ERR_OTHER, detail));
-        }
-        let result = action();
-        mutex.unlock();
-        Ok(result)
+        if mutex.lock(|| self.waiter.check().is_ok()) { Ok(Alone(mutex)) } else { Err(held_for_ever(rank)) }
     }
 
-    /// Runs `action`, a part of an accumulate on `rank`'s memory.
-    pub fn accumulate<T>(&self, rank: u32, action: impl FnOnce() -> T) -> Result<T> {
-        self.alone(rank, 0, action)
+    /// A part of an accumulate on `rank`'s memory is done until what is returned is dropped.
+    #[inline]
+    pub fn accumulating(&self, rank: u32) -> Result<Alone<'_>> {
+        self.alone(rank, 0)
     }
 
     /// `own` wants the lock of `rank`'s memory; true when it has it at once.
     pub fn request(&self, rank: u32, own: u32, kind: LockKind, manner: Manner) -> Result<bool> {
-        self.alone(rank, 4, || {
-            let queue = self.queue(rank);
-            let overtakes = !queue.is_empty();
-            let may_overtake = manner == Manner::Urgent || queue.get(24) < OVERTAKEN_MAX;
-            let at_once = (!overtakes || kind == LockKind::Shared && may_overtake) && queue.take(kind);
-            if !at_once {
-                queue.push(own, kind);
-            } else if overtakes && manner == Manner::Patient {
-                queue.set(24, queue.get(24) + 1);
-            }
-            at_once
-        })
+        let _alone = self.alone(rank, 4)?;
+        let queue = self.queue(rank);
+        let overtakes = !queue.is_empty();
+        let may_overtake = manner == Manner::Urgent || queue.get(24) < OVERTAKEN_MAX;
+        let at_once = (!overtakes || kind == LockKind::Shared && may_overtake) && queue.take(kind);
+        if !at_once {
+            queue.push(own, kind);
+        } else if overtakes && manner == Manner::Patient {
+            queue.set(24, queue.get(24) + 1);
+        }
+        Ok(at_once)
     }
 
     /// A lock of `kind` on `rank`'s memory is given back; returns who has got it now.
     pub fn release(&self, rank: u32, kind: LockKind) -> Result<Vec<u32>> {
-        self.alone(rank, 4, || {
-            let queue = self.queue(rank);
-            queue.give_back(kind);
-            if queue.is_free() { queue.grant() } else { Vec::new() }
-        })
+        let _alone = self.alone(rank, 4)?;
+        let queue = self.queue(rank);
+        queue.give_back(kind);
+        Ok(if queue.is_free() { queue.grant() } else { Vec::new() })
     }
 
     fn queue(&self, rank: u32) -> Queue<'_> {
         Queue { shared: self, rank }
     }
+}
+
+/// A mutex that is held.
+pub(crate) struct Alone<'a>(SharedMutex<'a>);
+
+impl Drop for Alone<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.unlock();
+    }
+}
+
+#[cold]
+fn held_for_ever(rank: u32) -> Error {
+    let detail =
+        format!("a lock on the memory of rank {rank} is held for ever: a process of the window has died");
+    Error::new(MPI_ERR_OTHER, detail)
 }
 
 /// The lock of one process's memory, while the mutex is held: its words can be read and written one by one.

@@ -43,11 +43,6 @@ impl Peer {
     fn is_done(&self) -> bool {
         self.is_local_done() && self.marks == 0
     }
-
-    /// Whether that is known without asking, and nothing went wrong.
-    fn is_at_rest(&self) -> bool {
-        self.is_done() && !self.silent && self.failed.is_none()
-    }
 }
 
 /// Who is waited for.
@@ -112,6 +107,14 @@ impl State {
         Ok(())
     }
 
+    /// Who is to be waited for; nobody where everything is done, unless it is time to look at what has come.
+    fn unless_at_rest<'a>(&mut self, key: Key, whom: Whom<'a>) -> Result<Option<Whom<'a>>> {
+        let window = self.windows.get_mut(key)?;
+        let goes_on =
+            window.every(whom, |peer| peer.is_done() && peer.failed.is_none()) && !window.looks_now();
+        Ok((!goes_on).then_some(whom))
+    }
+
     fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
         let peer = self.windows.get_mut(key)?.peer(rank);
         peer.silent = false;
@@ -162,12 +165,12 @@ impl Instance {
     pub fn fence(&self, key: Key, assertions: i32) -> Result<()> {
         let known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
         check_assertions(assertions, known)?;
-        let communicator = self.with(|state| {
+        let (communicator, whom) = self.with(|state| {
             state.windows.get(key)?.epoch.begin_fence()?;
             state.mark(key, Whom::All)?;
-            Ok(state.windows.get(key)?.communicator)
+            Ok((state.windows.get(key)?.communicator, state.unless_at_rest(key, Whom::All)?))
         })?;
-        let done = self.wait_for_operations(key, Whom::All);
+        let done = whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom));
         self.collective(communicator, None, |calls| calls.barrier())?;
         self.with(|state| {
             state.windows.get_mut(key)?.epoch.end_fence(assertions & MPI_MODE_NOSUCCEED == 0);
@@ -260,8 +263,12 @@ impl Instance {
             }
             let rank = window.rank_of(rank)?;
             window.epoch.lock(rank, held)?;
-            held.map_or(Ok(()), |kind| state.take_lock(key, rank, kind))?;
-            Ok(held.map(|_| rank))
+            let Some(kind) = held else { return Ok(None) };
+            state.take_lock(key, rank, kind)?;
+            let window = state.windows.get_mut(key)?;
+            let goes_on = window.peer(rank).granted && !window.looks_now();
+            window.peer(rank).granted &= !goes_on;
+            Ok((!goes_on).then_some(rank))
         })?;
         rank.map_or(Ok(()), |rank| self.wait_for_locks(key, Whom::One(rank)))
     }
@@ -274,14 +281,14 @@ impl Instance {
         if rank == MPI_PROC_NULL {
             return Ok(());
         }
-        let rank = self.with(|state| {
+        let whom = self.with(|state| {
             let window = state.windows.get_mut(key)?;
             let rank = window.rank_of(rank)?;
             let held = window.epoch.unlock(rank)?;
-            state.give_back(key, &[rank], held)?;
-            Ok(rank)
+            state.give_back(key, Whom::One(rank), held)?;
+            state.unless_at_rest(key, Whom::One(rank))
         })?;
-        self.wait_for_operations(key, Whom::One(rank))
+        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
 
     /// `MPI_Win_lock_all`: waits until all locks are granted.
@@ -307,13 +314,12 @@ impl Instance {
     /// # Errors
     /// Without `MPI_Win_lock_all`, or when an operation was refused.
     pub fn unlock_all(&self, key: Key) -> Result<()> {
-        self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            let held = window.epoch.unlock_all()?;
-            let ranks: Vec<u32> = window.chosen(Whom::All).collect();
-            state.give_back(key, &ranks, held.then_some(LockKind::Shared))
+        let whom = self.with(|state| {
+            let held = state.windows.get_mut(key)?.epoch.unlock_all()?;
+            state.give_back(key, Whom::All, held.then_some(LockKind::Shared))?;
+            state.unless_at_rest(key, Whom::All)
         })?;
-        self.wait_for_operations(key, Whom::All)
+        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
 
     fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
@@ -331,15 +337,12 @@ impl Instance {
     /// Without a lock, or when an operation was refused.
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
         full_fence();
-        let mut state = self.lock();
-        let window = state.windows.get_mut(key)?;
-        let Some(whom) = window.flushed(rank)? else { return Ok(()) };
-        if window.every(whom, Peer::is_at_rest) && !window.looks_now() {
-            return Ok(());
-        }
-        state.mark(key, whom)?;
-        drop(state);
-        self.wait_for_operations(key, whom)
+        let whom = self.with(|state| {
+            let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(None) };
+            state.mark(key, whom)?;
+            state.unless_at_rest(key, whom)
+        })?;
+        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
 
     /// `MPI_Win_flush_local` and `MPI_Win_flush_local_all`: waits until the memory of this process is free again.
@@ -390,9 +393,9 @@ impl State {
     }
 
     /// Gives locks back, if they are held, and asks for confirmation in any case.
-    fn give_back(&mut self, key: Key, ranks: &[u32], held: Option<LockKind>) -> Result<()> {
-        let Some(kind) = held else { return self.mark(key, Whom::Some(ranks)) };
-        for &rank in ranks {
+    fn give_back(&mut self, key: Key, whom: Whom, held: Option<LockKind>) -> Result<()> {
+        let Some(kind) = held else { return self.mark(key, whom) };
+        for rank in self.windows.get(key)?.chosen(whom) {
             match &self.windows.get(key)?.shared {
                 None => self.mark_with(key, rank, Verb::Unlock)?,
                 Some(shared) => {

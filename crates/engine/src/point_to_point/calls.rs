@@ -206,12 +206,17 @@ impl State {
     }
 
     fn start_both(&mut self, send: &Message, receive: Message, memory: Option<OwnedMemory>) -> Result<Key> {
-        // Checked before the receive is posted, so that a wrong rank leaves no receive behind.
+        // Both are checked first, so that a wrong rank leaves nothing behind.
         check_send_tag(send.tag)?;
-        self.route(send.communicator, send.peer)?;
+        let route = self.route(send.communicator, send.peer)?;
+        self.pattern(receive.communicator, receive.peer, receive.tag)?;
         let communicator = receive.communicator;
-        let receive = self.irecv(receive)?;
-        let send = self.isend(send, Mode::Standard)?;
+        let (receive, send) = if route.is_some_and(|route| self.announces(route.peer, send.buffer.bytes())) {
+            let send = self.crossing(|state| state.isend(send, Mode::Standard))?;
+            (self.irecv(receive)?, send)
+        } else {
+            (self.irecv(receive)?, self.isend(send, Mode::Standard)?)
+        };
         Ok(self.insert_request(communicator, Work::Both { receive, send, memory }))
     }
 

@@ -91,7 +91,7 @@ impl State {
         if route.peer == self.own {
             return self.send_to_self(route, tag, buffer, synchronous);
         }
-        if buffer.bytes() > self.transport.limits(route.peer).eager_bytes_max {
+        if self.announces(route.peer, buffer.bytes()) {
             return self.announce(route, tag, buffer).map(Some);
         }
         if synchronous || !self.outgoing[route.peer as usize].is_empty() || buffer.run().is_none() {
@@ -152,7 +152,7 @@ impl State {
         let (memory, packed) = buffer.in_one_piece();
         let is_read = match self.transport.limits(route.peer).single_copy {
             SingleCopy::Never => false,
-            SingleCopy::Crossing => self.landing.is_some() || self.matching.has_posted(route.context),
+            SingleCopy::Crossing => self.is_crossing(&route),
             SingleCopy::Always => true,
         };
         let address = if is_read { memory.address() as u64 } else { 0 };
@@ -163,6 +163,27 @@ impl State {
         let words = [u64::from(request.0), buffer.bytes(), address];
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
         Ok(request)
+    }
+
+    /// Whether a message to a process has to be announced there first.
+    #[inline]
+    pub(crate) fn announces(&self, peer: u32, bytes: u64) -> bool {
+        peer != self.own && bytes > self.transport.limits(peer).eager_bytes_max
+    }
+
+    /// Whether this process waits for a message itself while it announces one, or has just read one of a process that waits for this.
+    fn is_crossing(&mut self, route: &Route) -> bool {
+        let is_answer = self.awaited_by.take() == Some(route.peer);
+        self.crossing || is_answer || self.landing.is_some() || self.matching.has_posted(route.context)
+    }
+
+    /// Starts sends of a process that is about to post a receive for what comes meanwhile. Announced before that, a message can
+    /// be read there while this process reads the other one.
+    pub(crate) fn crossing<T>(&mut self, sends: impl FnOnce(&mut Self) -> T) -> T {
+        self.crossing = true;
+        let sent = sends(self);
+        self.crossing = false;
+        sent
     }
 
     fn send_to_self(
@@ -298,6 +319,7 @@ impl State {
             self.send_control(peer, Header::control(Kind::Fetched, [request, 0, 0]))?;
             self.counters.received(completion.status.bytes);
             self.counters.bytes_copied_once += completion.status.bytes;
+            self.awaited_by = Some(peer);
             self.finish(receive, completion);
             return Ok(());
         }
