@@ -86,7 +86,8 @@ impl Instance {
         let (mut looks, mut offers) = (self.looks(), self.offers());
         loop {
             let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
-            let last = looks + patience + if state.transport.streams() { 0 } else { offers };
+            let (keeps, gives) = if state.transport.streams() { (1, 0) } else { (looks, offers) };
+            let last = keeps + patience + gives;
             let (mut look, mut taken) = (0, state.taken);
             while look < last {
                 state = self.progress(state)?;
@@ -98,12 +99,12 @@ impl Instance {
                 if std::mem::replace(&mut taken, state.taken) != state.taken {
                     look = 0;
                 }
-                let pause = if look < looks + patience { relax } else { process::give_way };
+                let pause = if look < keeps + patience { relax } else { process::give_way };
                 if self.facts.threads.meet() {
                     drop(state);
                     pause();
                     state = self.lock();
-                } else if look >= SPINS_AT_ONCE.min(looks) {
+                } else if look >= SPINS_AT_ONCE.min(keeps) {
                     pause();
                 }
                 look += 1;

@@ -89,17 +89,30 @@ macro_rules! handles {
 
 handles!(MPI_Datatype MPI_Op);
 
-/// The contents of an array may be others at the next call.
+/// What is in an array is noted when it is read: [`numbers`].
 impl<T: Copy> Argument for In<T> {
     #[inline]
     fn word(self) -> usize {
-        0
+        self.0 as usize
     }
+}
 
-    #[inline]
-    fn is_constant(self) -> bool {
-        false
+/// The numbers in an array, on which the call depends.
+fn numbers<T: Copy + TryInto<i64>>(calls: &Calls, array: In<T>, count: usize) -> Result<Vec<i64>> {
+    let numbers = array.wide(count)?;
+    calls.depends_on(array.user(), count * size_of::<T>());
+    Ok(numbers)
+}
+
+/// The datatypes in an array.
+fn handles_in(calls: &Calls, array: In<MPI_Datatype>, count: usize) -> Result<Vec<MPI_Datatype>> {
+    let handles = array.all(count)?;
+    if handles.iter().all(|handle| handle.is_constant()) {
+        calls.depends_on(array.user(), count * size_of::<MPI_Datatype>());
+    } else {
+        calls.depends_on_handles();
     }
+    Ok(handles)
 }
 
 /// Starts it.
@@ -224,7 +237,8 @@ where
     D: Copy + TryInto<i64>,
 {
     let datatype = Arc::clone(parse::committed(calls.state, handle)?);
-    Ok(Many::varying(memory.user(), counts.wide(blocks)?, displacements.wide(blocks)?, datatype))
+    let (counts, displacements) = (numbers(calls, counts, blocks)?, numbers(calls, displacements, blocks)?);
+    Ok(Many::varying(memory.user(), counts, displacements, datatype))
 }
 
 /// Buffer, counts, displacements and datatypes of the w form.
@@ -251,10 +265,10 @@ where
     I: Copy + TryInto<i64>,
     D: Copy + TryInto<i64>,
 {
-    let (counts, handles) = (counts.wide(blocks)?, handles.all(blocks)?);
+    let (counts, handles) = (numbers(calls, counts, blocks)?, handles_in(calls, handles, blocks)?);
     let datatypes: Result<_> =
         counts.iter().zip(handles).map(|(count, handle)| datatype_of(calls, *count, handle)).collect();
-    Ok(Many::general(memory.user(), counts, displacements.wide(blocks)?, datatypes?))
+    Ok(Many::general(memory.user(), counts, numbers(calls, displacements, blocks)?, datatypes?))
 }
 
 /// The datatype of a block of the w form. Programs give `MPI_DATATYPE_NULL` where there is no data.
@@ -459,7 +473,7 @@ collective! {
         sendbuf: Memory, recvbuf: Memory, recvcounts: In<Int>, datatype: MPI_Datatype, op: MPI_Op, comm: MPI_Comm
     ) on comm |calls| {
         let operands = operands(calls, (sendbuf, recvbuf), 0, (datatype, op))?;
-        calls.reduce_scatter(operands, &recvcounts.wide(calls.local_size() as usize)?)
+        calls.reduce_scatter(operands, &numbers(calls, recvcounts, calls.local_size() as usize)?)
     }
 
     /// Section 6.11.1.

@@ -163,6 +163,13 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl<T> In<T> {
+    /// Where the array is, for the engine.
+    pub fn user(self) -> UserMemory {
+        Memory(self.0 as usize).user()
+    }
+}
+
 impl<T: Copy + TryInto<i64>> In<T> {
     /// The `count` elements, as wide numbers.
     ///

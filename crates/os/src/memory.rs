@@ -46,6 +46,17 @@ impl UserMemory {
         unsafe { std::ptr::copy_nonoverlapping(self.0 as *const u8, into.as_mut_ptr(), into.len()) }
     }
 
+    /// Whether these bytes are here.
+    #[must_use]
+    pub fn holds(self, bytes: &[u8]) -> bool {
+        let mut part = [0; 64];
+        bytes.chunks(part.len()).zip((0..).step_by(64)).all(|(chunk, offset)| {
+            let part = &mut part[..chunk.len()];
+            self.offset(offset).read(part);
+            part == chunk
+        })
+    }
+
     /// Copies all of `from` to here.
     #[inline]
     pub fn write(self, from: &[u8]) {

@@ -9,14 +9,16 @@
 //! `None` where a block may be in place is `MPI_IN_PLACE`. Every process takes a number for every operation, even if it has
 //! nothing to do in it, since it tells the messages of one operation from those of the next.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_ROOT, MPI_PROC_NULL, MPI_ROOT};
+
+use postrider_os::memory::UserMemory;
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Layout, Place, Root};
 use super::data::{Data, Many, Operands, check_aliases, in_place, layout_of};
 use super::execute::{Call, Side, Types};
-use super::kept::{Arguments, Plan};
+use super::kept::{Arguments, Arrays, Plan};
 use super::nodes::Nodes;
 use super::reduction::Reduction;
 use super::report::Used;
@@ -51,6 +53,14 @@ pub enum Form {
     Beside,
 }
 
+/// The same before it has a number, with what it depends on.
+struct Prepared {
+    call: Call,
+    schedule: Schedule,
+    used: Option<Used>,
+    arrays: Arrays,
+}
+
 /// A collective call on a communicator, while its arguments are looked at.
 #[derive(Debug)]
 pub struct Calls<'a> {
@@ -61,6 +71,7 @@ pub struct Calls<'a> {
     settings: &'a Settings,
     facts: &'a Facts,
     used: Cell<Option<Used>>,
+    arrays: RefCell<Arrays>,
 }
 
 /// The root argument of a call, checked.
@@ -157,6 +168,16 @@ impl Calls<'_> {
     fn own_and_first(&self) -> [u32; 2] {
         let own = if self.communicator.remote.is_none() { self.communicator.rank } else { 0 };
         [own, 0]
+    }
+
+    /// The call depends on what is in an array of `bytes` bytes.
+    pub fn depends_on(&self, array: UserMemory, bytes: usize) {
+        self.arrays.borrow_mut().note(array, bytes);
+    }
+
+    /// The call depends on objects that may be freed, so that their handles mean others.
+    pub fn depends_on_handles(&self) {
+        self.arrays.borrow_mut().forbid();
     }
 
     fn nothing(&self) -> Side {
@@ -578,7 +599,7 @@ impl Instance {
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Planned> {
         let mut state = self.lock();
-        let (call, schedule, used) = self.prepare(&state, communicator, prepare)?;
+        let Prepared { call, schedule, used, .. } = self.prepare(&state, communicator, false, prepare)?;
         let number = state.count_collective(communicator, form, used)?;
         Ok(Planned { call, schedule, number })
     }
@@ -587,8 +608,9 @@ impl Instance {
         &self,
         state: &State,
         communicator: Key,
+        may_be_kept: bool,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
-    ) -> Result<(Call, Schedule, Option<Used>)> {
+    ) -> Result<Prepared> {
         let calls = Calls {
             state,
             key: communicator,
@@ -596,9 +618,10 @@ impl Instance {
             settings: &self.facts.settings,
             facts: &self.facts,
             used: Cell::new(None),
+            arrays: RefCell::new(Arrays::new(may_be_kept)),
         };
         let (call, schedule) = prepare(&calls)?;
-        Ok((call, schedule, calls.used.get()))
+        Ok(Prepared { call, schedule, used: calls.used.get(), arrays: calls.arrays.into_inner() })
     }
 
     /// A blocking collective operation: prepares it and runs it. With arguments whose meaning never changes, what it has prepared is
@@ -617,15 +640,17 @@ impl Instance {
         let plan = match arguments.as_ref().and_then(|arguments| plans.take(arguments)) {
             Some(plan) => plan,
             None => {
-                let (call, schedule, used) = self.prepare(&state, communicator, prepare)?;
+                let prepared = self.prepare(&state, communicator, arguments.is_some(), prepare)?;
+                let Prepared { call, schedule, used, arrays } = prepared;
+                let arguments = arguments.filter(|_| arrays.may_be_kept());
                 let scratch = call.scratch_of(&schedule);
-                Box::new(Plan { arguments, call, schedule, scratch, used })
+                Box::new(Plan { arguments, arrays, call, schedule, scratch, used })
             }
         };
         let number = state.count_collective(communicator, Form::Blocking, plan.used)?;
         drop(state);
         self.run_scratched(&plan.call, &plan.schedule, &plan.scratch, number)?;
-        if arguments.is_some() {
+        if plan.arguments.is_some() {
             self.lock().communicators.get_mut(communicator)?.plans.keep(plan);
         }
         Ok(())

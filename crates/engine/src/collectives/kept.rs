@@ -3,8 +3,10 @@
 //! Programs call collectives in loops. Checking arguments, choosing an algorithm, making its schedule and getting scratch memory take
 //! longer than a short message between two cores; so a communicator keeps its latest plans, and a call whose [`Arguments`] are those of
 //! a kept one runs that. Whoever makes arguments answers for it that equal ones mean the same: numbers, addresses and predefined handles
-//! do, and a handle that may be freed and given out again does not. What else a plan depends on never changes: the communicator's
-//! group, and the settings. A plan that runs is with its caller, not here, so that its scratch memory is used by one call at a time.
+//! do, and a handle that may be freed and given out again does not. Of arrays among the arguments, which mean what is in them, a plan
+//! keeps a copy ([`Arrays`]). What else it depends on never changes: the communicator's group, and the settings. A plan that runs is with its caller, not here, so that its scratch memory is used by one call at a time.
+
+use postrider_os::memory::UserMemory;
 
 use super::execute::{Call, ScratchMemory};
 use super::report::Used;
@@ -15,7 +17,9 @@ const PLANS_MAX: usize = 16;
 /// The most scratch memory that it keeps with them.
 const SCRATCH_BYTES_MAX: usize = 8 << 20;
 /// The most arguments of a call that is kept.
-const WORDS: usize = 8;
+const WORDS: usize = 9;
+/// The most bytes of arrays of a call that is kept: to look at more takes about as long as making a plan.
+const ARRAY_BYTES_MAX: usize = 4 << 10;
 
 /// The arguments of a call as numbers, with its name.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +45,54 @@ impl Arguments {
     }
 }
 
+/// The arrays of the program that a plan was made from, with what was in them.
+#[derive(Debug, Default)]
+pub(crate) struct Arrays {
+    copies: Vec<(UserMemory, Vec<u8>)>,
+    /// Bytes of all; none when there are too many of them, or something else in them that has no lasting meaning.
+    bytes: Option<usize>,
+}
+
+impl Arrays {
+    /// None yet, of a plan that may be kept or not.
+    pub fn new(may_be_kept: bool) -> Self {
+        Self { copies: Vec::new(), bytes: may_be_kept.then_some(0) }
+    }
+
+    /// The plan is made from the `bytes` bytes at `array`, and anything equal to them would make it.
+    pub fn note(&mut self, array: UserMemory, bytes: usize) {
+        let sum = self.bytes.map(|sum| sum.saturating_add(bytes));
+        self.bytes = sum.filter(|sum| *sum <= ARRAY_BYTES_MAX);
+        if self.may_be_kept() {
+            let mut copy = vec![0; bytes];
+            array.read(&mut copy);
+            self.copies.push((array, copy));
+        }
+    }
+
+    /// The plan is made from something that may be another thing the next time.
+    pub fn forbid(&mut self) {
+        self.bytes = None;
+    }
+
+    /// Whether the plan may be kept.
+    pub fn may_be_kept(&self) -> bool {
+        self.bytes.is_some()
+    }
+
+    #[inline]
+    fn are_unchanged(&self) -> bool {
+        self.copies.iter().all(|(array, copy)| array.holds(copy))
+    }
+}
+
 /// A blocking call that can be run, and run again.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// With which arguments; none if it is not to be kept.
     pub arguments: Option<Arguments>,
+    /// What the arrays among them held.
+    pub arrays: Arrays,
     /// The arguments that the schedule works on.
     pub call: Call,
     /// What to do.
@@ -75,7 +122,9 @@ impl Plans {
     /// Takes out the plan of a call with these arguments.
     #[inline]
     pub fn take(&mut self, arguments: &Arguments) -> Option<Box<Plan>> {
-        let is_it = |plan: &Plan| plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments));
+        let is_it = |plan: &Plan| {
+            plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments)) && plan.arrays.are_unchanged()
+        };
         let index = self.kept.iter().rposition(|plan| is_it(plan))?;
         let plan = self.kept.remove(index);
         self.scratch_bytes -= plan.scratch_bytes();
@@ -111,7 +160,8 @@ mod tests {
         let side = Side { memory: place, types: Types::None };
         let call = Call { communicator: Key(0), send: side.clone(), receive: side, operation: None };
         let (schedule, scratch) = (Schedule::with_capacity(0), vec![(place, memory)]);
-        Box::new(Plan { arguments: Some(arguments(word)), call, schedule, scratch, used: None })
+        let arrays = Arrays::new(true);
+        Box::new(Plan { arguments: Some(arguments(word)), arrays, call, schedule, scratch, used: None })
     }
 
     #[test]
@@ -136,6 +186,34 @@ mod tests {
         plans.keep(plan(101, SCRATCH_BYTES_MAX + 1));
         assert!(plans.kept.is_empty());
         assert_eq!(plans.scratch_bytes, 0);
+    }
+
+    #[test]
+    fn a_plan_is_not_found_when_an_array_holds_something_else() {
+        let mut memory = OwnedMemory::new(100);
+        let array = UserMemory::of(&mut memory);
+        let mut kept = plan(7, 1);
+        kept.arrays.note(array, 100);
+        let mut plans = Plans::default();
+        plans.keep(kept);
+        array.offset(99).store(1_u8);
+        assert!(plans.take(&arguments(7)).is_none());
+        array.offset(99).store(0_u8);
+        assert!(plans.take(&arguments(7)).is_some());
+    }
+
+    #[test]
+    fn long_arrays_and_what_has_no_lasting_meaning_are_not_kept() {
+        let mut memory = OwnedMemory::new(1);
+        let array = UserMemory::of(&mut memory);
+        let mut long = Arrays::new(true);
+        long.note(array, 1);
+        assert!(long.may_be_kept());
+        long.note(array, ARRAY_BYTES_MAX);
+        assert!(!long.may_be_kept());
+        let mut forbidden = Arrays::new(true);
+        forbidden.forbid();
+        assert!(!forbidden.may_be_kept());
     }
 
     #[test]

@@ -40,6 +40,8 @@ const PACKET_BYTES: u64 = 8;
 const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
 /// A packet from this length on is part of a long message.
 const STREAM_BYTES_MIN: usize = 16 << 10;
+/// How often a process sleeps before it takes a long message for ended of which no more has come.
+const SLEEPS_OF_STREAM: u32 = 32;
 /// How many calls to [`Post::receive`] look into the link once: that is a system call, and the ring only a load.
 const CALLS_PER_LOOK: u32 = 32;
 
@@ -57,8 +59,8 @@ pub(super) struct Post {
     links: Vec<Link>,
     /// The host from which something may be about to come, and how many calls ago its link had nothing.
     expected: Option<(u32, u32)>,
-    /// Whether what went to another host or came from there last was long, and more of it may follow.
-    streams: bool,
+    /// How many sleeps more of a long message may follow, if what went to another host or came from there last was part of one.
+    streams: u32,
     /// Whether this process may read links by itself: a guest may not.
     reads_links: bool,
     /// Where this process sleeps when it watches a link.
@@ -174,7 +176,7 @@ impl Post {
             pairs: vec![Pair::default(); job.placement().ranks() as usize],
             links: (0..job.placement().hosts()).map(|_| Link::default()).collect(),
             expected: None,
-            streams: false,
+            streams: 0,
             reads_links: false,
             tower: Arc::new(BellTower::new()?),
             is_awaited: true,
@@ -256,7 +258,7 @@ impl Post {
     /// Something may be about to come from this peer's host.
     #[inline]
     fn expect(&mut self, peer: u32, bytes: usize) {
-        self.streams = bytes >= STREAM_BYTES_MIN;
+        self.streams = if bytes >= STREAM_BYTES_MIN { SLEEPS_OF_STREAM } else { 0 };
         if self.reads_links {
             self.expected = Some((self.job.placement().host_of_number(peer), CALLS_PER_LOOK));
         }
@@ -264,7 +266,7 @@ impl Post {
 
     /// Whether a long message is on its way, which is not worth waiting for awake: the remote shells need the core.
     pub(super) fn streams(&self) -> bool {
-        self.streams && self.expected.is_some()
+        self.streams > 0
     }
 
     /// This process is about to sleep, alone or not. What it is to watch, if it has been lent a link through which something may come;
@@ -278,6 +280,7 @@ impl Post {
             }
         }
         self.expected = watched.map(|host| (host, CALLS_PER_LOOK));
+        self.streams = self.streams.saturating_sub(1);
         Some(watch?.1)
     }
 

@@ -18,7 +18,7 @@ use super::desk::Desk;
 use super::doors::Doors;
 use super::files::Files;
 use super::guests::Guests;
-use super::link::{Incoming, Outgoing};
+use super::link::{Incoming, Outgoing, Room};
 use super::scp::Scp;
 use super::{Notice, Order, Telling};
 
@@ -176,6 +176,7 @@ impl Clerk {
     /// Sleeps until something can be done, and says what.
     fn sleep(&self, limit: Option<Duration>) -> Vec<Ready> {
         let mut ready = Vec::new();
+        let mut limit = limit;
         let mut entries = vec![PollFd::new(&*self.tower, PollFlags::IN)];
         for (host, way) in self.ways.iter().enumerate() {
             if let Some(incoming) =
@@ -184,9 +185,13 @@ impl Clerk {
                 entries.push(PollFd::from_borrowed_fd(incoming.descriptor(), PollFlags::IN));
                 ready.push(Some(Ready::Link(host)));
             }
-            if let Some(writer) = way.out.waits_for().filter(|_| !way.over) {
-                entries.push(PollFd::from_borrowed_fd(writer, PollFlags::OUT));
-                ready.push(None);
+            match way.out.waits_for().filter(|_| !way.over) {
+                Some(Room::In(writer)) => {
+                    entries.push(PollFd::from_borrowed_fd(writer, PollFlags::OUT));
+                    ready.push(None);
+                }
+                Some(Room::Soon(pause)) => limit = Some(limit.map_or(pause, |limit| limit.min(pause))),
+                None => {}
             }
         }
         if let Some(files) = &self.carriers.files {

@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use postrider_os::file::write_some;
 use postrider_os::memory::UserMemory;
@@ -19,6 +20,19 @@ const DIRECT_BYTES_MIN: usize = 8 << 10;
 /// Bytes asked of the kernel for the pipe to the remote shell, to have fewer switches between it and us.
 const PIPE_BYTES: usize = 1 << 20;
 
+/// A full pipe of that size keeps a remote shell busy for longer than this; woken whenever a few KiB have left it, a post would take
+/// its core away.
+const PIPE_PAUSE: Duration = Duration::from_micros(200);
+
+/// When there is room in a pipe.
+#[derive(Debug)]
+pub enum Room<'a> {
+    /// After about this time.
+    Soon(Duration),
+    /// When this is writable.
+    In(BorrowedFd<'a>),
+}
+
 /// What goes to one host.
 #[derive(Debug, Default)]
 pub struct Outgoing {
@@ -27,6 +41,10 @@ pub struct Outgoing {
     written: usize,
     /// The desk whose packet is being written from where it is, and how much of it has been.
     begun: Option<(usize, usize)>,
+    /// Whether the pipe holds as much as was asked for.
+    is_roomy: bool,
+    /// When something was written last.
+    moved: Option<Instant>,
 }
 
 impl Outgoing {
@@ -34,6 +52,7 @@ impl Outgoing {
     pub fn open(&mut self, writer: OwnedFd) -> io::Result<u32> {
         do_not_block(&writer)?;
         let _smaller_is_slower = rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES);
+        self.is_roomy = rustix::pipe::fcntl_getpipe_size(&writer).is_ok_and(|bytes| bytes >= PIPE_BYTES);
         let descriptor = writer.as_raw_fd() as u32;
         self.writer = Some(writer.into());
         Ok(descriptor)
@@ -73,9 +92,11 @@ impl Outgoing {
         self.bytes.len() == self.written && self.begun.is_none()
     }
 
-    /// What becomes writable, if something waits for that.
-    pub fn waits_for(&self) -> Option<BorrowedFd<'_>> {
-        self.writer.as_ref().filter(|_| !self.is_empty()).map(File::as_fd)
+    /// How to wait, if something waits to be written.
+    pub fn waits_for(&self) -> Option<Room<'_>> {
+        let writer = self.writer.as_ref().filter(|_| !self.is_empty())?;
+        let moves = self.is_roomy && self.moved.is_some_and(|moved| moved.elapsed() < 10 * PIPE_PAUSE);
+        Some(if moves { Room::Soon(PIPE_PAUSE) } else { Room::In(writer.as_fd()) })
     }
 
     /// Sends a packet of a desk. False when not all of it has been taken: then it is to be sent again, once there is room.
@@ -91,7 +112,11 @@ impl Outgoing {
         self.flush()?;
         let Some(writer) = self.writer.as_ref().filter(|_| self.bytes.is_empty()) else { return Ok(false) };
         let (_, mut done) = self.begun.unwrap_or_default();
+        let before = done;
         done += patient(write_some(writer, &head, body, bytes, done))?;
+        if done > before {
+            self.moved = Some(Instant::now());
+        }
         let whole = done == HEAD_BYTES + bytes;
         self.begun = (!whole).then_some((desk, done));
         Ok(whole)
@@ -119,7 +144,7 @@ impl Outgoing {
         while self.written < self.bytes.len() {
             match patient(writer.write(&self.bytes[self.written..]))? {
                 0 => break,
-                n => self.written += n,
+                n => (self.written, self.moved) = (self.written + n, Some(Instant::now())),
             }
         }
         if self.written == self.bytes.len() {
