@@ -165,6 +165,8 @@ pub struct State {
     helping: bool,
     /// Threads of this process that sleep.
     sleepers: u32,
+    /// Whether a wait has slept and has not returned.
+    rests: bool,
     /// The number of the next context that this process makes.
     next_context: u32,
     /// An address for packets without a body.
@@ -246,6 +248,7 @@ impl State {
             completions: 0,
             helping: false,
             sleepers: 0,
+            rests: false,
             next_context: 2,
             nowhere: UserMemory::of(&mut nothing),
             _nothing: nothing,

@@ -57,6 +57,13 @@ impl State {
         Ok(())
     }
 
+    /// A wait that has slept returns to the program: what it has kept back is left to others.
+    #[cold]
+    fn rise(&mut self) -> Result<()> {
+        self.rests = false;
+        if self.transport.rise() { self.flush_all() } else { Ok(()) }
+    }
+
     #[cold]
     fn flush_all(&mut self) -> Result<()> {
         for peer in 0..self.outgoing.len() as u32 {
@@ -93,10 +100,16 @@ impl Instance {
                 state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
+                    if state.rests {
+                        state.rise()?;
+                    }
                     return result;
                 }
-                // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                 if std::mem::replace(&mut taken, state.taken) != state.taken {
+                    if state.transport.streams() {
+                        break;
+                    }
+                    // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                     look = 0;
                 }
                 let pause = if look < keeps + patience { relax } else { process::give_way };
@@ -173,6 +186,7 @@ impl Instance {
         self.wake_others(&state, before);
         let before = state.completions;
         let alone = state.sleepers == 0;
+        state.rests = true;
         let ticket = self.waiter.prepare(state.transport.rest(alone));
         if !matches!(ticket, Ticket::Kept) {
             state.progress()?;
@@ -181,6 +195,7 @@ impl Instance {
                     self.waiter.stay_awake();
                 }
                 self.wake_others(&state, before);
+                state.rise()?;
                 return Ok(Slept::Ready(result));
             }
             // Only for what this look has ended: threads that woke each other for the same reason again and again would never sleep.
@@ -195,8 +210,9 @@ impl Instance {
         }
         state.sleepers += 1;
         state.counters.sleeps += 1;
+        let pause = state.transport.pause();
         drop(state);
-        let nothing_came = self.waiter.sleep(ticket, SLEEP_MAX);
+        let nothing_came = self.waiter.sleep(ticket, pause.unwrap_or(SLEEP_MAX)) && pause.is_none();
         let mut state = self.lock();
         state.sleepers -= 1;
         if nothing_came {

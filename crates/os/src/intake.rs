@@ -207,9 +207,10 @@ mod reading {
         let descriptors = [link.0.as_fd(), tower.as_fd()];
         let mut entries =
             descriptors.map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 });
-        let limit_ms = limit.as_millis().try_into().unwrap_or(i32::MAX);
-        // SAFETY: two entries, of open descriptors.
-        let n = unsafe { libc::poll(entries.as_mut_ptr(), 2, limit_ms) };
+        let seconds = limit.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+        let limit = libc::timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos().into() };
+        // SAFETY: two entries, of open descriptors, and no mask.
+        let n = unsafe { libc::ppoll(entries.as_mut_ptr(), 2, &raw const limit, std::ptr::null()) };
         if entries[1].revents != 0 {
             tower.quiet();
         }

@@ -1,8 +1,8 @@
 //! What the ranks of a host and their post share of a link to another host: the right to write to it.
 //!
-//! Nearly all packets go through the rank's ring and are written by the post, which gathers those of all ranks. But a short packet that
-//! somebody waits for would pay for waking the post, and the rank can write it into the link's pipe as well by itself. Whoever writes holds
-//! the [`Token`]; the protocol keeps packets whole and in order:
+//! Most packets go through the rank's ring and are written by the post, which gathers those of all ranks. But a short packet that
+//! somebody waits for would pay for waking the post, and a long one for one more copy: the rank can write them into the link's pipe as well
+//! by itself. Whoever writes holds the [`Token`]; the protocol keeps packets whole and in order:
 //!
 //! - The post takes the token before it takes a packet out of a ring, and gives it back when all that it has taken is in the pipe, not before.
 //! - A rank that gets the token looks whether the post has taken all its packets
@@ -13,8 +13,16 @@
 #[cfg(not(loom))]
 pub use pipe::LinkPipe;
 
+use std::time::Duration;
+
 use crate::sync::AtomicU32;
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// Bytes that a post asks of the kernel for the pipe to and from a remote shell, to have fewer switches between them.
+pub const PIPE_BYTES: usize = 1 << 20;
+/// A pipe of that size that is half full keeps a remote shell busy for longer than this; whoever were woken whenever a few KiB have left
+/// it would take its core away.
+pub const PIPE_PAUSE: Duration = Duration::from_micros(200);
 
 /// Nobody writes.
 const FREE: u32 = 1;
@@ -117,14 +125,22 @@ impl<'a> Token<'a> {
 #[cfg(not(loom))]
 mod pipe {
     use std::fs::File;
-    use std::io::Write;
+    use std::io::{ErrorKind, Write};
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::FileTypeExt;
 
-    use crate::process::{open_pipe, without_broken_pipes};
+    use super::PIPE_PAUSE;
+    use crate::file::write_some;
+    use crate::memory::UserMemory;
+    use crate::process::{open_pipe, page_bytes, without_broken_pipes};
 
     /// The writing end of a link, as a rank has it.
     #[derive(Debug)]
-    pub struct LinkPipe(File);
+    pub struct LinkPipe {
+        pipe: File,
+        /// How many pages it has room for.
+        pages: usize,
+    }
 
     impl LinkPipe {
         /// The most bytes that are written at once, all or none of them (POSIX, `PIPE_BUF`).
@@ -134,14 +150,55 @@ mod pipe {
         #[must_use]
         pub fn open(pid: u32, descriptor: u32) -> Option<Self> {
             let pipe = open_pipe(pid, descriptor).ok()?;
-            pipe.metadata().is_ok_and(|facts| facts.file_type().is_fifo()).then_some(Self(pipe))
+            pipe.metadata().ok().filter(|facts| facts.file_type().is_fifo())?;
+            // SAFETY: asks a number of an open descriptor.
+            let bytes = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETPIPE_SZ) };
+            Some(Self { pages: usize::try_from(bytes).unwrap_or(0) / page_bytes(), pipe })
         }
 
         /// Writes a packet; false when there is no room for all of it, or nobody reads any more.
         #[must_use]
         pub fn write(&self, packet: &[u8]) -> bool {
             debug_assert!(packet.len() <= Self::BYTES_MAX);
-            without_broken_pipes(|| (&self.0).write(packet)).is_ok()
+            without_broken_pipes(|| (&self.pipe).write(packet)).is_ok()
+        }
+
+        /// Writes a packet of any length, `head` and then the `bytes` bytes at `body`; false when there may be no room for all of it, or
+        /// nobody reads any more.
+        #[must_use]
+        pub fn write_long(&self, head: &[u8], body: UserMemory, bytes: usize) -> bool {
+            if !self.has_room(head.len() + bytes) {
+                return false;
+            }
+            let mut done = 0;
+            while done < head.len() + bytes {
+                match without_broken_pipes(|| write_some(&self.pipe, head, body, bytes, done)) {
+                    Ok(n) => done += n,
+                    Err(_) if done == 0 => return false,
+                    // The post finds that out, too.
+                    Err(error) if error.kind() == ErrorKind::BrokenPipe => return true,
+                    // What cannot be read ends this process here, as copying it would.
+                    Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
+                        std::hint::black_box(
+                            body.offset(done.saturating_sub(head.len()) as i64).load::<u8>(),
+                        );
+                    }
+                    // There was room, but no memory for it.
+                    Err(_) => std::thread::sleep(PIPE_PAUSE),
+                }
+            }
+            true
+        }
+
+        /// Whether so many bytes surely have room. The rest of a write that fits behind what was written before shares its page, so of two
+        /// pages in a row at least one page's worth is filled: what lies in the pipe takes at most twice the pages that it would fill,
+        /// and that of which a part was read.
+        fn has_room(&self, bytes: usize) -> bool {
+            let mut held = 0;
+            // SAFETY: the kernel writes one int.
+            let known = unsafe { libc::ioctl(self.pipe.as_raw_fd(), libc::FIONREAD, &raw mut held) } == 0;
+            let pages = |bytes: usize| bytes.div_ceil(page_bytes());
+            known && 2 * pages(held as usize) + 1 + pages(bytes) <= self.pages
         }
     }
 }
@@ -210,6 +267,9 @@ mod models {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::memory::{OwnedMemory, UserMemory};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
     use std::io::Read;
     use std::os::fd::AsRawFd;
 
@@ -249,12 +309,35 @@ mod tests {
         assert_eq!(all.len(), written);
     }
 
+    proptest! {
+        /// Also where many packets leave a page half empty, and the reader has taken a part of one.
+        #[test]
+        fn long_packets_are_written_whole_or_not_at_all(lengths in vec(1_usize..70_000, 1..100), taken in 0_usize..5000) {
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            let pipe = LinkPipe::open(std::process::id(), writer.as_raw_fd() as u32).unwrap();
+            let mut bytes = OwnedMemory::new(70_000);
+            let body = UserMemory::of(&mut bytes);
+            let mut all = vec![0; taken];
+            let mut written = usize::from(pipe.write_long(b"", body, 5000)) * 5000;
+            reader.read_exact(&mut all).unwrap();
+            for (number, length) in lengths.into_iter().enumerate() {
+                let sent = if number % 3 == 0 { pipe.write_long(b"head", body, length) } else { pipe.write(&[7; 2050]) };
+                let packet = if number % 3 == 0 { 4 + length } else { 2050 };
+                written += usize::from(sent) * packet;
+            }
+            drop((pipe, writer));
+            reader.read_to_end(&mut all).unwrap();
+            prop_assert_eq!(all.len(), written);
+        }
+    }
+
     #[test]
     fn a_reader_that_is_gone_ends_nobody() {
         let (reader, writer) = std::io::pipe().unwrap();
         let pipe = LinkPipe::open(std::process::id(), writer.as_raw_fd() as u32).unwrap();
         drop(reader);
         assert!(!pipe.write(b"packet"));
+        assert!(!pipe.write_long(b"packet", UserMemory::of(&mut OwnedMemory::new(100)), 100));
     }
 
     #[test]

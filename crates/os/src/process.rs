@@ -114,6 +114,13 @@ pub fn without_broken_pipes<T>(work: impl FnOnce() -> io::Result<T>) -> io::Resu
     }
 }
 
+/// Bytes of a page of memory.
+#[must_use]
+pub fn page_bytes() -> usize {
+    // SAFETY: asks a number.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
 /// A process that is watched, by a descriptor that no later process of the same number can be taken for.
 #[derive(Debug)]
 pub struct Watched {

@@ -1,6 +1,7 @@
 //! The transport of a job over several hosts: rings to the processes of the same host, and the post to all others.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use postrider_os::error::Result;
 use postrider_os::job::Job;
@@ -102,6 +103,14 @@ impl Hosts {
 
     pub(super) fn rest(&mut self, alone: bool) -> Option<Watch> {
         self.post.rest(alone)
+    }
+
+    pub(super) fn pause(&self) -> Option<Duration> {
+        self.post.pause()
+    }
+
+    pub(super) fn rise(&mut self) -> bool {
+        self.post.rise()
     }
 
     pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {

@@ -439,13 +439,32 @@ impl Transport {
         }
     }
 
-    /// This process is about to sleep: others must bring what comes, and wake it, unless there is something to watch. It is
+    /// This process is about to sleep, and only waits: others must bring what comes, and wake it, unless there is something to watch. It is
     /// `alone` when no other thread of it sleeps.
     pub fn rest(&mut self, alone: bool) -> Option<Watch> {
         match self {
             Self::Hosts(transport) => transport.rest(alone),
             Self::Bridged(transport) => transport.inner.rest(alone),
             _ => None,
+        }
+    }
+
+    /// How long that sleep may last, when there may be room for what has waited although nobody says so.
+    #[must_use]
+    pub fn pause(&self) -> Option<Duration> {
+        match self {
+            Self::Hosts(transport) => transport.pause(),
+            Self::Bridged(transport) => transport.inner.pause(),
+            _ => None,
+        }
+    }
+
+    /// This process no longer only waits. True when what has waited for room can be sent now, in a way that does not need this process.
+    pub fn rise(&mut self) -> bool {
+        match self {
+            Self::Hosts(transport) => transport.rise(),
+            Self::Bridged(transport) => transport.inner.rise(),
+            _ => false,
         }
     }
 

@@ -6,7 +6,9 @@
 //! no window themselves, and there are never more of them than of other packets.
 //!
 //! A short packet that answers one which has just come is probably awaited: it goes into the link's pipe at once
-//! ([`postrider_os::link`]), without the post. Others are part of a stream, which the post gathers into fewer system calls.
+//! ([`postrider_os::link`]), without the post. Other short ones are part of a stream, which the post gathers into fewer system calls.
+//! A long packet goes into the pipe, too, from where it is, if it has room there. If it has not, it goes through the ring, so that
+//! the post can bring it on its way while this process computes; but a process that only waits looks again soon instead.
 //!
 //! A process that has just sent something to another host, or got something from there, looks into that link by itself for a
 //! while ([`postrider_os::intake`]), instead of waiting for the post to bring what comes.
@@ -20,9 +22,9 @@ use postrider_os::bell::{BellPipe, BellTower};
 use postrider_os::error::Result;
 use postrider_os::intake::{Filled, Found, Intake, LinkSource, watch};
 use postrider_os::job::Job;
-use postrider_os::link::LinkPipe;
+use postrider_os::link::{LinkPipe, PIPE_PAUSE};
 use postrider_os::memory::UserMemory;
-use postrider_os::packet::{CREDIT, Class, HEAD_BYTES, Head, WINDOW_BYTES, label, of_label};
+use postrider_os::packet::{CREDIT, Class, Head, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
 use super::shared_memory::parsed;
@@ -40,6 +42,8 @@ const PACKET_BYTES: u64 = 8;
 const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
 /// A packet from this length on is part of a long message.
 const STREAM_BYTES_MIN: usize = 16 << 10;
+/// How often a process that waits finds no room for a long packet in a link before it leaves it to the post.
+const HOLDS: u32 = 128;
 /// How often a process sleeps before it takes a long message for ended of which no more has come.
 const SLEEPS_OF_STREAM: u32 = 32;
 /// How many calls to [`Post::receive`] look into the link once: that is a system call, and the ring only a load.
@@ -61,6 +65,9 @@ pub(super) struct Post {
     expected: Option<(u32, u32)>,
     /// How many sleeps more of a long message may follow, if what went to another host or came from there last was part of one.
     streams: u32,
+    /// Whether this process only waits, and how often since it last wrote one it has found no room for a long packet.
+    waits: bool,
+    held: u32,
     /// Whether this process may read links by itself: a guest may not.
     reads_links: bool,
     /// Where this process sleeps when it watches a link.
@@ -177,6 +184,8 @@ impl Post {
             links: (0..job.placement().hosts()).map(|_| Link::default()).collect(),
             expected: None,
             streams: 0,
+            waits: false,
+            held: 0,
             reads_links: false,
             tower: Arc::new(BellTower::new()?),
             is_awaited: true,
@@ -209,7 +218,13 @@ impl Post {
         if self.pair(peer).on_the_way + weight > WINDOW_BYTES {
             return false;
         }
-        if !(std::mem::take(&mut self.is_awaited) && self.send_at_once(peer, header, body, bytes)) {
+        let (is_awaited, is_long) = (std::mem::take(&mut self.is_awaited), bytes >= STREAM_BYTES_MIN);
+        if (is_awaited || is_long) && self.send_at_once(peer, header, body, bytes) {
+            self.held = 0;
+        } else if is_long && self.waits && self.held < HOLDS {
+            self.held += 1;
+            return false;
+        } else {
             let sent = self.outgoing.push(label(header.kind as u8, peer), head_bytes + bytes, |cells| {
                 header.write(cells);
                 body.copy_to(cells.offset(head_bytes as i64), bytes);
@@ -224,12 +239,9 @@ impl Post {
         true
     }
 
-    /// Writes a packet into the link, if it is short and nobody else is writing, and all that was sent before has been written.
+    /// Writes a packet into the link, if it has room, nobody else is writing, and all that was sent before has been written.
     fn send_at_once(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
-        let packet_bytes = header.bytes() + bytes;
-        if HEAD_BYTES + packet_bytes > LinkPipe::BYTES_MAX {
-            return false;
-        }
+        let head_bytes = header.bytes();
         let host = self.job.placement().host_of_number(peer);
         let token = self.job.link_token(host);
         if !token.enter() {
@@ -238,14 +250,19 @@ impl Post {
         let written = match self.links[host as usize].pipe.open(|| self.job.open_link(host)) {
             Some(pipe) if self.outgoing.is_drained() => {
                 let (class, kind) = (Class::Packet, header.kind as u8);
-                let head =
-                    Head { class, kind, sender: self.rank, receiver: peer, bytes: packet_bytes as u32 };
+                let packet_bytes = (head_bytes + bytes) as u32;
+                let head = Head { class, kind, sender: self.rank, receiver: peer, bytes: packet_bytes };
                 self.whole.clear();
                 self.whole.extend_from_slice(&head.encode());
-                self.whole.extend_from_slice(&header.encode()[..header.bytes()]);
-                self.whole.resize(HEAD_BYTES + packet_bytes, 0);
-                body.read(&mut self.whole[HEAD_BYTES + header.bytes()..]);
-                pipe.write(&self.whole)
+                self.whole.extend_from_slice(&header.encode()[..head_bytes]);
+                if self.whole.len() + bytes > LinkPipe::BYTES_MAX {
+                    pipe.write_long(&self.whole, body, bytes)
+                } else {
+                    let start = self.whole.len();
+                    self.whole.resize(start + bytes, 0);
+                    body.read(&mut self.whole[start..]);
+                    pipe.write(&self.whole)
+                }
             }
             _ => false,
         };
@@ -281,7 +298,19 @@ impl Post {
         }
         self.expected = watched.map(|host| (host, CALLS_PER_LOOK));
         self.streams = self.streams.saturating_sub(1);
+        self.waits |= alone;
         Some(watch?.1)
+    }
+
+    /// How long a sleep may last, if a link had no room that may have some soon.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        (0 < self.held && self.held < HOLDS).then_some(PIPE_PAUSE)
+    }
+
+    /// This process no longer only waits. True when something is now to be left to the post.
+    pub(super) fn rise(&mut self) -> bool {
+        self.waits = false;
+        std::mem::take(&mut self.held) > 0
     }
 
     /// Whatever lets this process sleep at the link from a host.

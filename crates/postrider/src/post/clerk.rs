@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postrider_os::bell::BellTower;
 use postrider_os::intake::{Filled, Found};
@@ -32,9 +32,9 @@ const LOAN: Duration = Duration::from_millis(4);
 struct Way {
     out: Outgoing,
     incoming: Option<Incoming>,
-    /// Whether ranks may read it.
-    lent: bool,
-    /// How often they had looked at it, when the post last asked.
+    /// If ranks may read it, when the post last asked whether they look at it.
+    lent: Option<Instant>,
+    /// How often they had, then.
     looks: u32,
     wanted: bool,
     /// Its post has said goodbye, or the link was lost: nothing more will come, and nothing more can be sent.
@@ -157,20 +157,21 @@ impl Clerk {
                 continue;
             }
             let intake = job.intake(host as u32);
-            if way.lent {
+            if way.lent.is_some_and(|asked| asked.elapsed() >= LOAN) {
+                way.lent = Some(Instant::now());
                 intake.reclaim(&mut way.looks);
             }
-            if way.lent && !intake.is_lent() {
-                way.lent = false;
+            if way.lent.is_some() && !intake.is_lent() {
+                way.lent = None;
                 // What a rank has left there announces itself no more.
                 self.read(host);
             }
             if intake.is_wanted() && self.carriers.desks.iter().all(Desk::may_do_without) {
                 intake.lend();
-                self.ways[host].lent = true;
+                self.ways[host].lent = Some(Instant::now());
             }
         }
-        self.ways.iter().any(|way| way.lent)
+        self.ways.iter().any(|way| way.lent.is_some())
     }
 
     /// Sleeps until something can be done, and says what.

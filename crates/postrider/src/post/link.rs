@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use postrider_os::file::write_some;
+use postrider_os::link::{PIPE_BYTES, PIPE_PAUSE};
 use postrider_os::memory::UserMemory;
 use postrider_os::packet::{HEAD_BYTES, Head};
 use rustix::fs::OFlags;
@@ -17,13 +18,6 @@ use rustix::fs::OFlags;
 pub const OUT_BYTES_MAX: usize = 1 << 20;
 /// Bodies from here on are written from where they are; shorter ones are gathered, to have fewer system calls.
 const DIRECT_BYTES_MIN: usize = 8 << 10;
-/// Bytes asked of the kernel for the pipe to the remote shell, to have fewer switches between it and us.
-const PIPE_BYTES: usize = 1 << 20;
-
-/// A full pipe of that size keeps a remote shell busy for longer than this; woken whenever a few KiB have left it, a post would take
-/// its core away.
-const PIPE_PAUSE: Duration = Duration::from_micros(200);
-
 /// When there is room in a pipe.
 #[derive(Debug)]
 pub enum Room<'a> {
