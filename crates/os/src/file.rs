@@ -75,10 +75,14 @@ impl Directory {
     }
 
     fn rename(&self, from: &CStr, to: &CStr) -> Result<()> {
-        let fd = self.file.as_raw_fd();
-        // SAFETY: NUL-terminated names and an open directory.
-        if unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) } < 0 {
-            return Err(self.failed("rename", from));
+        self.move_to(from, self, to)
+    }
+
+    fn move_to(&self, name: &CStr, to: &Self, as_name: &CStr) -> Result<()> {
+        let (here, there) = (self.file.as_raw_fd(), to.file.as_raw_fd());
+        // SAFETY: NUL-terminated names and open directories.
+        if unsafe { libc::renameat(here, name.as_ptr(), there, as_name.as_ptr()) } < 0 {
+            return Err(self.failed("rename", name));
         }
         Ok(())
     }
@@ -140,6 +144,29 @@ impl Outbox {
         sent
     }
 
+    /// The same by a file that has been read in the inbox `from`.
+    ///
+    /// # Errors
+    /// As [`Outbox::send`].
+    pub fn send_again(
+        &self,
+        (from, mut spare): (&Inbox, Spare),
+        name: &CStr,
+        head: &[u8],
+        body: UserMemory,
+        bytes: usize,
+    ) -> Result<()> {
+        let mut written = write_all(&mut spare.file, head, body, bytes);
+        if head.len() + bytes < spare.bytes {
+            written = written.and_then(|()| spare.file.set_len((head.len() + bytes) as u64));
+        }
+        if written.is_ok() && from.directory.move_to(&spare.name, &self.directory, name).is_ok() {
+            return Ok(());
+        }
+        from.directory.remove(&spare.name)?;
+        self.send(name, head, body, bytes)
+    }
+
     /// Puts a file called `name` there, and once it is whole and closed an empty lock file beside it. On a file system that hosts
     /// share, whoever sees the lock file and opens the message afterwards sees all of it (close-to-open consistency).
     ///
@@ -180,6 +207,15 @@ pub struct Begun {
     /// Where to write it.
     pub file: File,
     name: CString,
+}
+
+/// A file that has been read, and lies where it was: to move it elsewhere with other bytes costs a file system less than to
+/// remove it and make another.
+#[derive(Debug)]
+pub struct Spare {
+    name: CString,
+    file: File,
+    bytes: usize,
 }
 
 /// The name of a file until it is whole.
@@ -318,12 +354,21 @@ impl Inbox {
     /// # Errors
     /// When it is not there, or is not a plain file.
     pub fn open(&self, name: &CStr) -> Result<ReceivedFile> {
-        let flags = libc::O_RDONLY | libc::O_NOFOLLOW;
         let file = match &self.central {
-            None => self.directory.open_at(name, flags)?,
-            Some((central, rank)) => central.open_at(&parcel(*rank, name), flags)?,
+            None => self.directory.open_at(name, libc::O_RDWR | libc::O_NOFOLLOW)?,
+            Some((central, rank)) => {
+                central.open_at(&parcel(*rank, name), libc::O_RDONLY | libc::O_NOFOLLOW)?
+            }
         };
         Ok(ReceivedFile(file))
+    }
+
+    /// Keeps the received file `name`, all of whose `bytes` bytes have been read, to be sent again; none if others may still read it, or
+    /// could take it for a message that is to be read.
+    #[must_use]
+    pub fn keep(&self, name: &CStr, ReceivedFile(file): ReceivedFile, bytes: usize) -> Option<Spare> {
+        let is_alone = self.central.is_none() && file.metadata().is_ok_and(|facts| facts.nlink() == 1);
+        is_alone.then(|| Spare { name: name.to_owned(), file, bytes })
     }
 
     /// Moves the received file `name` to another inbox, and removes its lock file.
@@ -340,18 +385,13 @@ impl Inbox {
     /// # Errors
     /// When it is not there, or a file system refuses.
     pub fn pass_on(&self, name: &CStr, to: &Outbox, as_name: &CStr) -> Result<()> {
-        let (here, there) = (self.directory.file.as_raw_fd(), to.directory.file.as_raw_fd());
-        // SAFETY: NUL-terminated names and open directories.
-        if unsafe { libc::renameat(here, name.as_ptr(), there, as_name.as_ptr()) } == 0 {
-            return Ok(());
-        }
-        let error = self.directory.failed("rename", name);
-        if error.reason.raw_os_error() != Some(libc::EXDEV) {
-            return Err(error);
+        match self.directory.move_to(name, &to.directory, as_name) {
+            Err(error) if error.reason.raw_os_error() == Some(libc::EXDEV) => {}
+            moved => return moved,
         }
         let mut begun = to.begin(as_name)?;
         let mut file = self.directory.open_at(name, libc::O_RDONLY | libc::O_NOFOLLOW)?;
-        io::copy(&mut file, &mut begun.file).map_err(|reason| Error { reason, ..error })?;
+        io::copy(&mut file, &mut begun.file).map_err(|e| refused("copy", &self.directory.path, e))?;
         to.finish(begun)?;
         self.directory.remove(name)
     }
@@ -549,6 +589,57 @@ mod tests {
         inbox.remove(c"7.1").unwrap();
         inbox.scan(|name| panic!("{name} was left behind")).unwrap();
         fs::remove_dir_all(path).unwrap();
+    }
+
+    /// A file with these bytes, that was sent to `inbox` under `name` and read.
+    fn read(inbox: &Inbox, name: &CStr, bytes: &[u8]) -> ReceivedFile {
+        let file = inbox.open(name).unwrap();
+        let mut content = vec![0; bytes.len() + 1];
+        assert_eq!(file.read_some(0, &mut content).unwrap(), bytes.len());
+        assert!(content.starts_with(bytes));
+        file
+    }
+
+    #[test]
+    fn a_file_that_was_read_is_sent_again_with_other_bytes() {
+        let paths = ["again-0", "again-1"].map(|name| scratch().join(name));
+        let [here, there] = paths.each_ref().map(|path| Inbox::create(path).unwrap());
+        let [to_here, to_there] = paths.each_ref().map(|path| Outbox::open(path).unwrap());
+        let mut body = OwnedMemory::new(100);
+        let memory = UserMemory::of(&mut body);
+        memory.write(b"0123456789");
+        let mut text = b"head".to_vec();
+        to_here.send(c"1.0", &text, memory, 0).unwrap();
+        for (number, length) in [(0, 10), (1, 3), (2, 3), (3, 10)] {
+            let (inbox, outbox) = if number % 2 == 0 { (&here, &to_there) } else { (&there, &to_here) };
+            let name = Name { sender: 1, number }.text();
+            let spare = inbox.keep(&name, read(inbox, &name, &text), text.len()).unwrap();
+            let next = Name { sender: 1, number: number + 1 }.text();
+            outbox.send_again((inbox, spare), &next, b"head", memory, length).unwrap();
+            text = [b"head", &b"0123456789"[..length]].concat();
+            inbox.scan(|name| panic!("{name} was left behind")).unwrap();
+        }
+        read(&here, c"1.4", &text);
+        let mut reported = Vec::new();
+        here.arrived(|name| reported.push(name.to_owned())).unwrap();
+        assert_eq!(reported, ["1.0", "1.2", "1.4"]);
+        paths.map(|path| fs::remove_dir_all(path).unwrap());
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_is_not_sent_again() {
+        let paths = ["links-0", "links-1"].map(|name| scratch().join(name));
+        let inboxes = paths.each_ref().map(|path| Inbox::create(path).unwrap());
+        let [first, second] = paths.each_ref().map(|path| Outbox::open(path).unwrap());
+        let mut body = OwnedMemory::new(4);
+        let addresses = [(&first, c"1.0".to_owned()), (&second, c"1.0".to_owned())];
+        assert_eq!(Outbox::send_to_all(&addresses, b"head", UserMemory::of(&mut body), 0).unwrap(), 2);
+        let files = inboxes.each_ref().map(|inbox| read(inbox, c"1.0", b"head"));
+        let [file, last] = files;
+        assert!(inboxes[0].keep(c"1.0", file, 4).is_none());
+        inboxes[0].remove(c"1.0").unwrap();
+        assert!(inboxes[1].keep(c"1.0", last, 4).is_some(), "the last reader has it alone");
+        paths.map(|path| fs::remove_dir_all(path).unwrap());
     }
 
     #[test]

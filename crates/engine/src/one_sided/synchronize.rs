@@ -18,6 +18,7 @@ use super::lock_queue::{LockKind, Manner};
 use super::operation::Verb;
 use super::transfer::refused;
 use super::window::{Peer, Window};
+use crate::collectives::Arguments;
 use crate::communicators::Group;
 use crate::error::{Error, Result};
 use crate::objects::Key;
@@ -171,7 +172,7 @@ impl Instance {
             Ok((state.windows.get(key)?.communicator, state.unless_at_rest(key, Whom::All)?))
         })?;
         let done = whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom));
-        self.collective(communicator, None, |calls| calls.barrier())?;
+        self.collective(communicator, Arguments::new("MPI_Win_fence", []), |calls| calls.barrier())?;
         self.with(|state| {
             state.windows.get_mut(key)?.epoch.end_fence(assertions & MPI_MODE_NOSUCCEED == 0);
             Ok(())

@@ -12,7 +12,7 @@
 //! A file's name is `<sender>.<number>`, both decimal; numbers count the packets of that pair from 0, so that the receiver
 //! restores the order whatever order the names are found in. Its bytes are a magic word, the packet's kind and body
 //! length, the header, and the body. A message of any size is one file: sending never waits for the receiver. A short
-//! file is read and removed as soon as it arrives; a long one stays on disk until its message is matched, and is then read
+//! file is read as soon as it arrives, and kept to be sent again or removed; a long one stays on disk until its message is matched, and is then read
 //! straight into the user's buffer ([`MessageFile`]).
 //!
 //! Nothing that stands in a name or a file is trusted: what is not a whole packet of a rank of this job is an error that
@@ -26,14 +26,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
-use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile};
+use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile, Spare};
 use postrider_os::hall::{Welcome, key_of_files};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Identity, Kind};
-use super::{Body, Incoming, Limits, SingleCopy};
+use super::{Body, Incoming, Limits, Multicast, SingleCopy};
 use crate::error::{Error, Result};
 
 /// `"PR"`, a version, and the packet's kind; then the length of the body.
@@ -41,6 +41,10 @@ const PREFIX_BYTES: usize = 12;
 const MAGIC: [u8; 3] = *b"PR\x01";
 /// What the first read of a file takes in: the whole packet, unless it is long.
 const FIRST_READ_BYTES: usize = 64 << 10;
+/// The shortest message of which several receivers get links to one file.
+const MULTICAST_BYTES_MIN: u64 = 16 << 10;
+/// The most files that are kept to be sent again.
+const SPARES_MAX: usize = 8;
 
 /// The inbox of one process, and the outboxes of its peers.
 #[derive(Debug)]
@@ -60,6 +64,8 @@ pub struct FileTransport {
     hosts: Vec<Option<Outbox>>,
     /// Names found but not yet taken, in the order of (sender, number).
     found: BTreeSet<Name>,
+    /// Files that have been taken, for what is sent next.
+    spares: Vec<Spare>,
     buffer: OwnedMemory,
 }
 
@@ -118,9 +124,20 @@ impl FileTransport {
         let peers = (0..placement.ranks()).map(|_| Peer::default()).collect();
         let hosts = (0..placement.hosts()).map(|_| None).collect();
         let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(FIRST_READ_BYTES));
-        let (strangers, visits, found) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        let mut transport =
-            Self { inbox, directories, rank, key, strangers, visits, placement, peers, hosts, found, buffer };
+        let mut transport = Self {
+            inbox,
+            directories,
+            rank,
+            key,
+            strangers: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            placement,
+            peers,
+            hosts,
+            found: BTreeSet::new(),
+            spares: Vec::new(),
+            buffer,
+        };
         transport.scan()?;
         Ok(transport)
     }
@@ -216,9 +233,14 @@ impl FileTransport {
         bytes: usize,
     ) -> postrider_os::error::Result<()> {
         self.open(peer)?;
-        match (self.address(peer), self.is_locked(peer)) {
-            (Some((outbox, name)), false) => outbox.send(&name, head, body, bytes),
-            (Some((outbox, name)), true) => outbox.send_locked(&name, head, body, bytes),
+        let is_locked = self.is_locked(peer);
+        let spare = if is_locked { None } else { self.spares.pop() };
+        match (self.address(peer), spare) {
+            (Some((outbox, name)), _) if is_locked => outbox.send_locked(&name, head, body, bytes),
+            (Some((outbox, name)), None) => outbox.send(&name, head, body, bytes),
+            (Some((outbox, name)), Some(spare)) => {
+                outbox.send_again((&self.inbox, spare), &name, head, body, bytes)
+            }
             (None, _) => unreachable!("it has just been opened"),
         }
     }
@@ -239,6 +261,13 @@ impl FileTransport {
         let ours = peer < self.placement.ranks();
         ours && (self.directories.central.is_some()
             || self.placement.host_of(peer) == self.placement.host_of(self.rank))
+    }
+
+    /// The messages that [`FileTransport::multicast`] is for. A short one costs less as a file for each receiver, since files that were
+    /// taken can be sent again and links to one file cannot; in a central directory no file can.
+    pub(super) fn multicast_lengths(&self) -> Multicast {
+        let bytes_min = if self.is_central() { 0 } else { MULTICAST_BYTES_MIN };
+        Multicast { bytes_min, ..Multicast::ALL }
     }
 
     /// Sends one file to several for which [`FileTransport::links_to`] holds, and returns how many of them, from the first
@@ -382,7 +411,12 @@ impl FileTransport {
         let (header, body_bytes) = parse(&prefix[..known]).ok_or_else(|| broken("it is no packet"))?;
         let start = PREFIX_BYTES + header.bytes();
         let body = if read - start == body_bytes {
-            self.inbox.remove(&text).map_err(refused)?;
+            // The names of ranks' files never come back, and are known to be taken when the directory is read.
+            let own = self.spares.len() < SPARES_MAX && self.peers[name.sender as usize].stranger.is_none();
+            match own.then(|| self.inbox.keep(&text, file, read)).flatten() {
+                Some(spare) => self.spares.push(spare),
+                None => self.inbox.remove(&text).map_err(refused)?,
+            }
             Body::Memory(memory.offset(start as i64), body_bytes)
         } else {
             let bytes = file.bytes().map_err(|e| broken(&e.to_string()))?;

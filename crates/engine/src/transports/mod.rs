@@ -337,7 +337,7 @@ impl Transport {
     #[must_use]
     pub fn multicast_lengths(&self) -> Multicast {
         match self {
-            Self::File(_) => Multicast::ALL,
+            Self::File(transport) => transport.multicast_lengths(),
             Self::SharedMemory(_) | Self::Hosts(_) => shared_memory::SharedMemory::multicast_lengths(),
             Self::Alone | Self::Simulated(_) | Self::Bridged(_) => Multicast::NONE,
         }

@@ -44,9 +44,8 @@ fn costs(run: &Run, way: Engine) -> Result<Costs> {
         Engine::PostriderCentralSlow => (central(run, way)?, central(run, way)?),
         _ => (measured(run, way, Place::OneHost)?, measured(run, way, Place::TwoHosts)?),
     };
-    // A further receiver of a file costs a link, and at most what a message costs.
-    let per_link = (way == Engine::PostriderFile).then_some(inside.per_message);
-    Ok(Costs { inside, between, per_local_byte: inside.per_byte, per_link })
+    // So few bytes go to each receiver by themselves.
+    Ok(Costs { inside, between, per_local_byte: inside.per_byte, per_link: None })
 }
 
 /// What a message costs in figure 7 or 8.
@@ -92,11 +91,8 @@ fn add(run: &mut Run, way: Engine, algorithm: &str, costs: &Costs) {
         let ranks = 1 << power;
         let placement = Placement::blocks(ranks, NODE_RANKS);
         // On one node there is nothing to be aware of.
-        let algorithm = match (algorithm, ranks <= NODE_RANKS, costs.per_link) {
-            ("node-aware", true, None) => "binomial",
-            ("node-aware", true, Some(_)) => "flat",
-            _ => algorithm,
-        };
+        let alone = algorithm == "node-aware" && ranks <= NODE_RANKS;
+        let algorithm = if alone { "binomial" } else { algorithm };
         let time = completion_time(Family::Broadcast, algorithm, &placement, BROADCAST_BYTES, costs);
         if let Some(time) = time {
             let sample = Sample { value: 1e6 * time, best: 1e6 * time };
