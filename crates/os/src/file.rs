@@ -623,7 +623,7 @@ mod tests {
         let mut reported = Vec::new();
         here.arrived(|name| reported.push(name.to_owned())).unwrap();
         assert_eq!(reported, ["1.0", "1.2", "1.4"]);
-        paths.map(|path| fs::remove_dir_all(path).unwrap());
+        paths.iter().for_each(|path| fs::remove_dir_all(path).unwrap());
     }
 
     #[test]
@@ -639,7 +639,7 @@ mod tests {
         assert!(inboxes[0].keep(c"1.0", file, 4).is_none());
         inboxes[0].remove(c"1.0").unwrap();
         assert!(inboxes[1].keep(c"1.0", last, 4).is_some(), "the last reader has it alone");
-        paths.map(|path| fs::remove_dir_all(path).unwrap());
+        paths.iter().for_each(|path| fs::remove_dir_all(path).unwrap());
     }
 
     #[test]

@@ -129,7 +129,7 @@ mod pipe {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::FileTypeExt;
 
-    use super::PIPE_PAUSE;
+    use super::{PIPE_BYTES, PIPE_PAUSE};
     use crate::file::write_some;
     use crate::memory::UserMemory;
     use crate::process::{open_pipe, page_bytes, without_broken_pipes};
@@ -161,6 +161,12 @@ mod pipe {
         pub fn write(&self, packet: &[u8]) -> bool {
             debug_assert!(packet.len() <= Self::BYTES_MAX);
             without_broken_pipes(|| (&self.pipe).write(packet)).is_ok()
+        }
+
+        /// Whether it holds as much as a post asks for: then one without room soon has some, and is not empty before.
+        #[must_use]
+        pub fn is_roomy(&self) -> bool {
+            self.pages * page_bytes() >= PIPE_BYTES
         }
 
         /// Writes a packet of any length, `head` and then the `bytes` bytes at `body`; false when there may be no room for all of it, or

@@ -124,6 +124,16 @@ impl<T> End<T> {
     }
 }
 
+/// What became of a packet that was to go into a link without the post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direct {
+    Written,
+    /// It can, as soon as the link has room and what was sent before has left.
+    Soon,
+    /// Or not so soon: it is for the post.
+    Never,
+}
+
 /// What a process sleeps at that has been lent a link.
 #[derive(Clone, Debug)]
 pub struct Watch {
@@ -219,9 +229,11 @@ impl Post {
             return false;
         }
         let (is_awaited, is_long) = (std::mem::take(&mut self.is_awaited), bytes >= STREAM_BYTES_MIN);
-        if (is_awaited || is_long) && self.send_at_once(peer, header, body, bytes) {
+        let direct =
+            if is_awaited || is_long { self.write(peer, header, body, bytes) } else { Direct::Never };
+        if direct == Direct::Written {
             self.held = 0;
-        } else if is_long && self.waits && self.held < HOLDS {
+        } else if direct == Direct::Soon && is_long && self.waits && self.held < HOLDS {
             self.held += 1;
             return false;
         } else {
@@ -240,36 +252,40 @@ impl Post {
     }
 
     /// Writes a packet into the link, if it has room, nobody else is writing, and all that was sent before has been written.
-    fn send_at_once(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
+    fn write(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> Direct {
         let head_bytes = header.bytes();
         let host = self.job.placement().host_of_number(peer);
-        let token = self.job.link_token(host);
+        let (token, pipe) = (self.job.link_token(host), &mut self.links[host as usize].pipe);
+        let later = if pipe.get().is_some_and(LinkPipe::is_roomy) { Direct::Soon } else { Direct::Never };
+        let is_drained = self.outgoing.is_drained();
         if !token.enter() {
-            return false;
+            // A post that writes for others is not waited for.
+            return if is_drained { Direct::Never } else { later };
         }
-        let written = match self.links[host as usize].pipe.open(|| self.job.open_link(host)) {
-            Some(pipe) if self.outgoing.is_drained() => {
+        let direct = match pipe.open(|| self.job.open_link(host)) {
+            Some(pipe) if is_drained => {
                 let (class, kind) = (Class::Packet, header.kind as u8);
                 let packet_bytes = (head_bytes + bytes) as u32;
                 let head = Head { class, kind, sender: self.rank, receiver: peer, bytes: packet_bytes };
                 self.whole.clear();
                 self.whole.extend_from_slice(&head.encode());
                 self.whole.extend_from_slice(&header.encode()[..head_bytes]);
-                if self.whole.len() + bytes > LinkPipe::BYTES_MAX {
+                let written = if self.whole.len() + bytes > LinkPipe::BYTES_MAX {
                     pipe.write_long(&self.whole, body, bytes)
                 } else {
                     let start = self.whole.len();
                     self.whole.resize(start + bytes, 0);
                     body.read(&mut self.whole[start..]);
                     pipe.write(&self.whole)
-                }
+                };
+                if written { Direct::Written } else { later }
             }
-            _ => false,
+            _ => later,
         };
         if token.leave() {
             self.bell.ring(self.job.post_bell());
         }
-        written
+        direct
     }
 
     /// Something may be about to come from this peer's host.
