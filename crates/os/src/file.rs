@@ -163,7 +163,7 @@ impl Outbox {
         if written.is_ok() && from.directory.move_to(&spare.name, &self.directory, name).is_ok() {
             return Ok(());
         }
-        from.directory.remove(&spare.name)?;
+        from.give_up(spare)?;
         self.send(name, head, body, bytes)
     }
 
@@ -407,6 +407,14 @@ impl Inbox {
             central.remove(&parcel)?;
         }
         self.directory.remove(name)
+    }
+
+    /// Removes a file that was kept.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn give_up(&self, spare: Spare) -> Result<()> {
+        self.directory.remove(&spare.name)
     }
 
     /// Sleeps until a file has come, another thread calls [`Inbox::wake`], or `limit` has passed, which is what true means.

@@ -436,6 +436,15 @@ impl FileTransport {
     }
 }
 
+impl Drop for FileTransport {
+    fn drop(&mut self) {
+        for spare in self.spares.drain(..) {
+            // A job that is over may have lost its directory.
+            let _gone = self.inbox.give_up(spare);
+        }
+    }
+}
+
 fn opened(
     outbox: &mut Option<Outbox>,
     path: impl FnOnce() -> PathBuf,
