@@ -15,6 +15,7 @@ use postrider_engine::communicators::Group;
 use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
+use postrider_engine::one_sided::Near;
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::{Buffer, Message, Short, Status};
 use postrider_os::gate::Threads;
@@ -478,10 +479,35 @@ const fn basic_bytes() -> [u8; 256] {
 
 /// The bytes of `elements` of a predefined datatype without gaps; none where anything else has to be looked at.
 #[inline]
-fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
+fn plain_elements(elements: i64, handle: MPI_Datatype) -> Option<u64> {
     let size = BASIC_BYTES[usize::from(datatype_slot(handle)?)];
-    let plain = size != 0 && elements >= 0 && memory.0 != MPI_BOTTOM && !memory.is_in_place();
+    let plain = size != 0 && elements >= 0;
     plain.then(|| (elements as u64).checked_mul(u64::from(size)))?.filter(|&bytes| bytes <= i64::MAX as u64)
+}
+
+/// The same, with the memory where they are.
+#[inline]
+fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
+    let is_somewhere = memory.0 != MPI_BOTTOM && !memory.is_in_place();
+    is_somewhere.then(|| plain_elements(elements, handle))?
+}
+
+/// Memory of this process, as address, count and datatype.
+pub type Data = (Memory, i64, MPI_Datatype);
+/// Memory of a target in a window: rank, displacement, count, datatype.
+pub type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
+
+/// Plain bytes here and as many at a target, for the engine's short way; none when anything about them is unusual.
+#[inline]
+pub fn near(
+    win: MPI_Win,
+    (memory, elements, handle): Data,
+    (rank, displacement, count, datatype): Place,
+) -> Option<(Near, UserMemory)> {
+    let bytes = plain_elements(count, datatype)?;
+    let same = plain_bytes(memory, elements, handle)? == bytes;
+    let (window, displacement) = (key_of(win.0)?, displacement as i64);
+    same.then(|| (Near { window, rank, displacement, bytes }, memory.user()))
 }
 
 /// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.

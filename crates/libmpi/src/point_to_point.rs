@@ -13,10 +13,7 @@ use postrider_engine::point_to_point::{
 
 use crate::external;
 use crate::instance;
-use crate::parse::{self, In, Memory, Out, StatusOut};
-
-/// Buffer, count and datatype.
-type Data = (Memory, i64, MPI_Datatype);
+use crate::parse::{self, Data, In, Memory, Out, StatusOut};
 
 /// Sends at once if nothing about the message or the moment is unusual; else nothing has happened.
 #[inline]

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::point_to_point::Buffer;
 
 /// The longest part of an accumulate: what others wait for.
-const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
+pub(super) const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
 /// The longest element.
 const ELEMENT_BYTES_MAX: usize = 64;
 /// The longest part of a copy that has to pass through memory of our own.

@@ -5,13 +5,15 @@
 //! progress, and `synchronize` is everything that waits. `helper` makes progress where the program does not.
 //!
 //! Memory that a window has of its own is a segment that all its processes map, if they are on one host (`shared`); then the
-//! origin does everything itself (`direct`), and there are neither packets nor a helper.
+//! origin does everything itself (`direct`, and for most operations the short way through `near`), and there are neither packets nor a
+//! helper.
 
 mod create;
 mod direct;
 mod epoch;
 mod helper;
 mod lock_queue;
+mod near;
 mod operation;
 mod origin;
 mod shared;
@@ -22,6 +24,8 @@ pub mod window;
 
 pub use create::NewWindow;
 pub use lock_queue::LockKind;
+pub use near::Near;
+pub use operation::Combination;
 pub use origin::{Origin, Target};
 pub(crate) use transfer::{Fetch, Parcel};
 pub use window::{Fact, Flavor, Window};

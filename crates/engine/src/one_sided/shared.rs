@@ -3,16 +3,15 @@
 //! ```text
 //! 0         control: for each process the locks of its memory
 //!             +0   mutex of accumulates       +4   mutex of the words below
-//!             +8   how many hold the lock shared
-//!             +12  1 if it is held exclusively
-//!             +16  head and tail of the queue, which count on
-//!             +24  how often those who wait to be alone have been overtaken
-//!             +28  the queue: a word for each process at least, with a rank and a kind of lock
+//!             +8   who holds the lock: how many share it, or `EXCLUSIVE`; and `CONTENDED`
+//!             +12  head and tail of the queue, which count on
+//!             +20  how often those who wait to be alone have been overtaken
+//!             +24  the queue: a word for each process at least, with a rank and a kind of lock
 //! memory    the processes' memory: one after the other without gaps, or each from a page of its own
 //! ```
 //!
-//! Locks are taken under the mutex by their processes themselves, and granted as in
-//! [`LockQueue`](super::lock_queue). Whoever gives a lock back tells those who have it now by a packet, so that they wait like
+//! Locks are taken by their processes themselves, and granted as in [`LockQueue`](super::lock_queue): with one atomic operation
+//! as long as nobody has to wait, and else under the mutex. Whoever gives a lock back tells those who have it now by a packet, so that they wait like
 //! for anything else, and make progress meanwhile. Of the two mutexes, that of accumulates is held as long as a part of one takes.
 
 use postrider_abi::MPI_ERR_OTHER;
@@ -20,11 +19,16 @@ use postrider_os::memory::UserMemory;
 use postrider_os::mutex::SharedMutex;
 use postrider_os::shared_memory::Segment;
 use postrider_os::sync::AtomicU32;
-use postrider_os::sync::Ordering::Relaxed;
+use postrider_os::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::lock_queue::{LockKind, Manner, OVERTAKEN_MAX};
 use crate::error::{Error, Result};
 use crate::transports::Waiter;
+
+/// Of the word that says who holds a lock: one process holds it alone.
+const EXCLUSIVE: u32 = 1 << 30;
+/// And: processes wait in line, or one changes the lock under its mutex. Then all others go there too.
+const CONTENDED: u32 = 1 << 31;
 
 /// Where everything is in a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +46,7 @@ impl Plan {
     /// None when there cannot be so much memory.
     pub fn new(sizes: impl Iterator<Item = u64> + Clone, apart: bool, alignment: usize) -> Option<Self> {
         let count = sizes.clone().count();
-        let control = (28 + 4 * count.next_power_of_two()).next_multiple_of(64);
+        let control = (24 + 4 * count.next_power_of_two()).next_multiple_of(64);
         let mut end = (control * count).next_multiple_of(alignment);
         let mut starts = Vec::with_capacity(count);
         for size in sizes {
@@ -98,29 +102,75 @@ impl Shared {
     }
 
     /// `own` wants the lock of `rank`'s memory; true when it has it at once.
-    pub fn request(&self, rank: u32, own: u32, kind: LockKind, manner: Manner) -> Result<bool> {
+    #[inline]
+    pub fn request(
+        &self,
+        rank: u32,
+        own: u32,
+        kind: LockKind,
+        manner: impl FnOnce() -> Manner,
+    ) -> Result<bool> {
+        if self.take_at_once(rank, kind) { Ok(true) } else { self.request_in_line(rank, own, kind, manner()) }
+    }
+
+    #[inline]
+    fn take_at_once(&self, rank: u32, kind: LockKind) -> bool {
+        let holders = self.word(rank, 8);
+        let (before, after) = match kind {
+            LockKind::Exclusive => (0, EXCLUSIVE),
+            LockKind::Shared => {
+                let sharing = holders.load(Relaxed);
+                (sharing, sharing.wrapping_add(1))
+            }
+        };
+        before < EXCLUSIVE && holders.compare_exchange(before, after, Acquire, Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn request_in_line(&self, rank: u32, own: u32, kind: LockKind, manner: Manner) -> Result<bool> {
         let _alone = self.alone(rank, 4)?;
         let queue = self.queue(rank);
         let overtakes = !queue.is_empty();
-        let may_overtake = manner == Manner::Urgent || queue.get(24) < OVERTAKEN_MAX;
+        let may_overtake = manner == Manner::Urgent || queue.get(20) < OVERTAKEN_MAX;
         let at_once = (!overtakes || kind == LockKind::Shared && may_overtake) && queue.take(kind);
         if !at_once {
             queue.push(own, kind);
         } else if overtakes && manner == Manner::Patient {
-            queue.set(24, queue.get(24) + 1);
+            queue.set(20, queue.get(20) + 1);
         }
         Ok(at_once)
     }
 
     /// A lock of `kind` on `rank`'s memory is given back; returns who has got it now.
+    #[inline]
     pub fn release(&self, rank: u32, kind: LockKind) -> Result<Vec<u32>> {
+        if self.give_back_at_once(rank, kind) { Ok(Vec::new()) } else { self.release_in_line(rank, kind) }
+    }
+
+    #[inline]
+    fn give_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
+        let holders = self.word(rank, 8);
+        let (before, after) = match kind {
+            LockKind::Exclusive => (EXCLUSIVE, 0),
+            LockKind::Shared => {
+                let sharing = holders.load(Relaxed);
+                (sharing, sharing.saturating_sub(1))
+            }
+        };
+        before < CONTENDED && holders.compare_exchange(before, after, Release, Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn release_in_line(&self, rank: u32, kind: LockKind) -> Result<Vec<u32>> {
         let _alone = self.alone(rank, 4)?;
         let queue = self.queue(rank);
         queue.give_back(kind);
         Ok(if queue.is_free() { queue.grant() } else { Vec::new() })
     }
 
+    /// The lock of `rank`'s memory, whose mutex is held: nobody else changes it until what is returned is dropped.
     fn queue(&self, rank: u32) -> Queue<'_> {
+        self.word(rank, 8).fetch_or(CONTENDED, AcqRel);
         Queue { shared: self, rank }
     }
 }
@@ -142,7 +192,7 @@ fn held_for_ever(rank: u32) -> Error {
     Error::new(MPI_ERR_OTHER, detail)
 }
 
-/// The lock of one process's memory, while the mutex is held: its words can be read and written one by one.
+/// The lock of one process's memory, while the mutex is held and everybody goes there: its words can be read and written one by one.
 struct Queue<'a> {
     shared: &'a Shared,
     rank: u32,
@@ -158,21 +208,29 @@ impl Queue<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.get(16) == self.get(20)
+        self.get(12) == self.get(16)
     }
 
     fn place(&self, number: u32) -> usize {
-        28 + 4 * (number as usize & (self.shared.plan.starts.len().next_power_of_two() - 1))
+        24 + 4 * (number as usize & (self.shared.plan.starts.len().next_power_of_two() - 1))
+    }
+
+    fn holders(&self) -> u32 {
+        self.get(8) & !CONTENDED
+    }
+
+    fn set_holders(&self, holders: u32) {
+        self.set(8, holders | CONTENDED);
     }
 
     fn is_free(&self) -> bool {
-        self.get(8) == 0 && self.get(12) == 0
+        self.holders() == 0
     }
 
     fn push(&self, rank: u32, kind: LockKind) {
-        let tail = self.get(20);
+        let tail = self.get(16);
         self.set(self.place(tail), rank << 1 | u32::from(kind == LockKind::Exclusive));
-        self.set(20, tail.wrapping_add(1));
+        self.set(16, tail.wrapping_add(1));
     }
 
     /// Takes the oldest request out.
@@ -180,9 +238,9 @@ impl Queue<'_> {
         if self.is_empty() {
             return None;
         }
-        let head = self.get(16);
+        let head = self.get(12);
         let entry = self.get(self.place(head));
-        self.set(16, head.wrapping_add(1));
+        self.set(12, head.wrapping_add(1));
         let kind = if entry & 1 == 0 { LockKind::Shared } else { LockKind::Exclusive };
         Some((entry >> 1, kind))
     }
@@ -193,10 +251,10 @@ impl Queue<'_> {
         self.take(kind);
         let mut granted = vec![first];
         if kind == LockKind::Exclusive {
-            self.set(24, 0);
+            self.set(20, 0);
             return granted;
         }
-        for _ in 0..self.get(20).wrapping_sub(self.get(16)) {
+        for _ in 0..self.get(16).wrapping_sub(self.get(12)) {
             match self.pop() {
                 Some((rank, LockKind::Shared)) => {
                     self.take(LockKind::Shared);
@@ -211,10 +269,9 @@ impl Queue<'_> {
 
     /// Takes the lock if those who hold it allow that.
     fn take(&self, kind: LockKind) -> bool {
-        let (shared, exclusive) = (self.get(8), self.get(12));
-        match kind {
-            LockKind::Shared if exclusive == 0 => self.set(8, shared + 1),
-            LockKind::Exclusive if exclusive == 0 && shared == 0 => self.set(12, 1),
+        match (kind, self.holders()) {
+            (LockKind::Shared, sharing) if sharing < EXCLUSIVE => self.set_holders(sharing + 1),
+            (LockKind::Exclusive, 0) => self.set_holders(EXCLUSIVE),
             _ => return false,
         }
         true
@@ -222,8 +279,16 @@ impl Queue<'_> {
 
     fn give_back(&self, kind: LockKind) {
         match kind {
-            LockKind::Shared => self.set(8, self.get(8).saturating_sub(1)),
-            LockKind::Exclusive => self.set(12, 0),
+            LockKind::Shared => self.set_holders(self.holders().saturating_sub(1)),
+            LockKind::Exclusive => self.set_holders(0),
+        }
+    }
+}
+
+impl Drop for Queue<'_> {
+    fn drop(&mut self) {
+        if self.is_empty() {
+            self.shared.word(self.rank, 8).fetch_and(!CONTENDED, Release);
         }
     }
 }
@@ -258,7 +323,7 @@ mod tests {
                     prop_assert_eq!(Some(granted.clone()), model.release(rank));
                     held.extend(granted.iter().map(|rank| (*rank, waiting.remove(rank).unwrap())));
                 } else if !in_line {
-                    let at_once = shared.request(3, rank, kind, manner).unwrap();
+                    let at_once = shared.request(3, rank, kind, || manner).unwrap();
                     prop_assert_eq!(at_once, model.request(rank, kind, manner));
                     if at_once { held.insert(rank, kind) } else { waiting.insert(rank, kind) };
                 }
@@ -276,6 +341,42 @@ mod tests {
             }
             prop_assert!(plan.bytes >= end);
         }
+    }
+
+    #[test]
+    fn holders_exclude_each_other_and_all_get_their_turn() {
+        const TURNS: u32 = 5_000;
+        let shared = Arc::new(shared(&[8; RANKS as usize], false));
+        let granted: Arc<Vec<AtomicU32>> = Arc::new((0..RANKS).map(|_| AtomicU32::default()).collect());
+        let counts = Arc::new([AtomicU32::default(), AtomicU32::default()]);
+        let run = |rank: u32| {
+            let (shared, granted, counts) = (Arc::clone(&shared), Arc::clone(&granted), Arc::clone(&counts));
+            std::thread::spawn(move || {
+                for turn in 0..TURNS {
+                    let kind = if (turn + rank).is_multiple_of(3) { LockKind::Shared } else { LockKind::Exclusive };
+                    if !shared.request(3, rank, kind, || Manner::Patient).unwrap() {
+                        while granted[rank as usize].swap(0, Acquire) == 0 {
+                            std::thread::yield_now();
+                        }
+                    }
+                    if kind == LockKind::Exclusive {
+                        // Both are changed by whoever is alone, and nobody sees them differ.
+                        counts[0].store(counts[0].load(Relaxed) + 1, Relaxed);
+                        counts[1].store(counts[1].load(Relaxed) + 1, Relaxed);
+                    } else {
+                        assert_eq!(counts[0].load(Relaxed), counts[1].load(Relaxed));
+                    }
+                    for rank in shared.release(3, kind).unwrap() {
+                        granted[rank as usize].store(1, Release);
+                    }
+                }
+            })
+        };
+        let threads: Vec<_> = (0..RANKS).map(run).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let alone = |rank| (0..TURNS).filter(|turn| !(turn + rank).is_multiple_of(3)).count() as u32;
+        assert_eq!(counts[0].load(Relaxed), (0..RANKS).map(alone).sum());
+        assert_eq!(shared.word(3, 8).load(Relaxed), 0);
     }
 
     #[test]

@@ -44,6 +44,11 @@ impl Peer {
     fn is_done(&self) -> bool {
         self.is_local_done() && self.marks == 0
     }
+
+    /// Whether there is nothing to ask it for, to wait for, or to be told.
+    fn is_at_rest(&self) -> bool {
+        self.is_done() && !self.silent && self.failed.is_none()
+    }
 }
 
 /// Who is waited for.
@@ -68,8 +73,13 @@ impl Window {
         })
     }
 
+    #[inline(always)]
     fn every(&self, whom: Whom, holds: impl Fn(&Peer) -> bool) -> bool {
-        self.chosen(whom).all(|rank| holds(&self.peers[rank as usize]))
+        match whom {
+            Whom::All => self.peers.iter().all(holds),
+            Whom::One(rank) => holds(&self.peers[rank as usize]),
+            Whom::Some(ranks) => ranks.iter().all(|rank| holds(&self.peers[*rank as usize])),
+        }
     }
 
     /// Whom a flush is for; nobody for `MPI_PROC_NULL`.
@@ -98,22 +108,26 @@ impl Window {
 }
 
 impl State {
-    /// Asks for confirmation wherever something may be under way that is not answered by itself.
-    fn mark(&mut self, key: Key, whom: Whom) -> Result<()> {
+    /// Asks for confirmation wherever something may be under way that is not answered by itself, and says who is to be waited
+    /// for; nobody where everything is done, unless it is time to look at what has come.
+    #[inline(always)]
+    fn mark<'a>(&mut self, key: Key, whom: Whom<'a>) -> Result<Option<Whom<'a>>> {
+        let window = self.windows.get_mut(key)?;
+        if window.every(whom, Peer::is_at_rest) && !window.looks_now() {
+            return Ok(None);
+        }
+        self.mark_silent(key, whom)?;
+        Ok(Some(whom))
+    }
+
+    #[cold]
+    fn mark_silent(&mut self, key: Key, whom: Whom) -> Result<()> {
         for rank in self.windows.get(key)?.chosen(whom) {
             if self.windows.get_mut(key)?.peer(rank).silent {
                 self.mark_with(key, rank, Verb::Mark)?;
             }
         }
         Ok(())
-    }
-
-    /// Who is to be waited for; nobody where everything is done, unless it is time to look at what has come.
-    fn unless_at_rest<'a>(&mut self, key: Key, whom: Whom<'a>) -> Result<Option<Whom<'a>>> {
-        let window = self.windows.get_mut(key)?;
-        let goes_on =
-            window.every(whom, |peer| peer.is_done() && peer.failed.is_none()) && !window.looks_now();
-        Ok((!goes_on).then_some(whom))
     }
 
     fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
@@ -167,9 +181,9 @@ impl Instance {
         let known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
         check_assertions(assertions, known)?;
         let (communicator, whom) = self.with(|state| {
-            state.windows.get(key)?.epoch.begin_fence()?;
-            state.mark(key, Whom::All)?;
-            Ok((state.windows.get(key)?.communicator, state.unless_at_rest(key, Whom::All)?))
+            let window = state.windows.get(key)?;
+            window.epoch.begin_fence()?;
+            Ok((window.communicator, state.mark(key, Whom::All)?))
         })?;
         let done = whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom));
         self.collective(communicator, Arguments::new("MPI_Win_fence", []), |calls| calls.barrier())?;
@@ -287,7 +301,7 @@ impl Instance {
             let rank = window.rank_of(rank)?;
             let held = window.epoch.unlock(rank)?;
             state.give_back(key, Whom::One(rank), held)?;
-            state.unless_at_rest(key, Whom::One(rank))
+            state.mark(key, Whom::One(rank))
         })?;
         whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
@@ -318,7 +332,7 @@ impl Instance {
         let whom = self.with(|state| {
             let held = state.windows.get_mut(key)?.epoch.unlock_all()?;
             state.give_back(key, Whom::All, held.then_some(LockKind::Shared))?;
-            state.unless_at_rest(key, Whom::All)
+            state.mark(key, Whom::All)
         })?;
         whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
@@ -340,8 +354,7 @@ impl Instance {
         full_fence();
         let whom = self.with(|state| {
             let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(None) };
-            state.mark(key, whom)?;
-            state.unless_at_rest(key, whom)
+            state.mark(key, whom)
         })?;
         whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
     }
@@ -379,23 +392,28 @@ impl Window {
 impl State {
     /// Takes a lock on `rank`'s memory, or waits in line for it: a packet says when it is granted.
     fn take_lock(&mut self, key: Key, rank: u32, kind: LockKind) -> Result<()> {
-        let locks =
-            self.windows.iter().fold(0_usize, |sum, (_, window)| sum.saturating_add(window.epoch.locks()));
-        let manner = if locks > 1 { Manner::Urgent } else { Manner::Patient };
-        let window = self.windows.get_mut(key)?;
+        let window = self.windows.get(key)?;
         let Some(shared) = &window.shared else {
-            let words = [u64::from(kind == LockKind::Exclusive), u64::from(manner == Manner::Urgent), 0];
+            let is_urgent = self.manner() == Manner::Urgent;
+            let words = [u64::from(kind == LockKind::Exclusive), u64::from(is_urgent), 0];
             return self.say(key, rank, Verb::Lock, words);
         };
-        let at_once = shared.request(rank, window.rank, kind, manner)?;
-        let peer = window.peer(rank);
-        peer.granted = peer.granted || at_once;
+        if shared.request(rank, window.rank, kind, || self.manner())? {
+            self.windows.get_mut(key)?.peer(rank).granted = true;
+        }
         Ok(())
     }
 
-    /// Gives locks back, if they are held, and asks for confirmation in any case.
+    /// How this process waits for one more lock: whoever holds others is not to keep them for long.
+    #[cold]
+    fn manner(&self) -> Manner {
+        let locks = |sum: usize, (_, window): (Key, &Window)| sum.saturating_add(window.epoch.locks());
+        if self.windows.iter().fold(0, locks) > 1 { Manner::Urgent } else { Manner::Patient }
+    }
+
+    /// Gives locks back, if they are held.
     fn give_back(&mut self, key: Key, whom: Whom, held: Option<LockKind>) -> Result<()> {
-        let Some(kind) = held else { return self.mark(key, whom) };
+        let Some(kind) = held else { return Ok(()) };
         for rank in self.windows.get(key)?.chosen(whom) {
             match &self.windows.get(key)?.shared {
                 None => self.mark_with(key, rank, Verb::Unlock)?,

@@ -10,10 +10,7 @@ use postrider_engine::datatypes::{self, Datatype};
 use postrider_engine::error::{Error, Result};
 
 use crate::instance;
-use crate::parse::{self, Memory, Out, Text};
-
-/// The typed side of a call: buffer, count, datatype.
-type Data = (Memory, i64, MPI_Datatype);
+use crate::parse::{self, Data, Memory, Out, Text};
 
 /// The packed side of a call: buffer, size, position.
 type Packed = (Memory, i64, i64);

@@ -6,20 +6,15 @@ use std::sync::Arc;
 use postrider_abi::predefined::BasicKind;
 use postrider_abi::*;
 use postrider_engine::State;
-use postrider_engine::datatypes::Datatype;
+use postrider_engine::datatypes::{Datatype, Kind};
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
-use postrider_engine::one_sided::{Origin, Target};
+use postrider_engine::one_sided::{Combination, Origin, Target};
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::Buffer;
 
 use crate::instance;
-use crate::parse::{self, Memory, Out};
-
-/// Memory of this process: address, count, datatype.
-type Data = (Memory, i64, MPI_Datatype);
-/// Memory of a target: rank, displacement, count, datatype.
-type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
+use crate::parse::{self, Data, Memory, Out, Place};
 
 #[inline(always)]
 fn buffer(state: &State, (memory, count, datatype): Data) -> Result<Buffer> {
@@ -56,7 +51,19 @@ fn start(win: MPI_Win, action: impl FnOnce(&mut State, Key) -> Result<Key>) -> R
     })
 }
 
+#[inline(always)]
 fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
+    if request.is_none()
+        && let Some((near, data)) = parse::near(win, from, to)
+        && instance().put_near(&near, data)
+    {
+        return Ok(());
+    }
+    put_anywhere(win, from, to, request)
+}
+
+#[inline(never)]
+fn put_anywhere(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     let key = start(win, |state, window| {
         let mut own = None;
         let (data, target) = (buffer(state, from)?, target(state, to, &mut own)?);
@@ -65,7 +72,19 @@ fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
+#[inline(always)]
 fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
+    if request.is_none()
+        && let Some((near, result)) = parse::near(win, to, from)
+        && instance().get_near(&near, result)
+    {
+        return Ok(());
+    }
+    get_anywhere(win, to, from, request)
+}
+
+#[inline(never)]
+fn get_anywhere(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     let key = start(win, |state, window| {
         let mut own = None;
         let (result, target) = (buffer(state, to)?, target(state, from, &mut own)?);
@@ -74,7 +93,41 @@ fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
+/// Does it the short way: elements of one predefined datatype on all sides. False when nothing has happened.
+#[inline(always)]
+fn combined_near(win: MPI_Win, from: Data, result: Option<Data>, to: Place, op: MPI_Op) -> bool {
+    let combine = || {
+        // With MPI_NO_OP nothing of the origin counts.
+        let from = if op == MPI_NO_OP { result? } else { from };
+        let is_same = from.2 == to.3 && result.is_none_or(|result| result.2 == to.3);
+        let operator = Operator::from_handle(op).filter(|_| is_same)?;
+        let combination = Combination::plain(operator, Kind::from_handle(to.3)?)?;
+        let (near, data) = parse::near(win, from, to)?;
+        let old = match result {
+            Some(result) => Some(parse::near(win, result, to)?.1),
+            None => None,
+        };
+        Some(instance().combine_near(&near, combination, data, old))
+    };
+    combine().unwrap_or(false)
+}
+
+#[inline(always)]
 fn accumulate(
+    win: MPI_Win,
+    from: Data,
+    to: Place,
+    op: MPI_Op,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
+    if request.is_none() && combined_near(win, from, None, to, op) {
+        return Ok(());
+    }
+    accumulate_anywhere(win, from, to, op, request)
+}
+
+#[inline(never)]
+fn accumulate_anywhere(
     win: MPI_Win,
     from: Data,
     to: Place,
@@ -90,7 +143,23 @@ fn accumulate(
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
+#[inline(always)]
 fn get_accumulate(
+    win: MPI_Win,
+    from: Data,
+    result: Data,
+    to: Place,
+    op: MPI_Op,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
+    if request.is_none() && combined_near(win, from, Some(result), to, op) {
+        return Ok(());
+    }
+    get_accumulate_anywhere(win, from, result, to, op, request)
+}
+
+#[inline(never)]
+fn get_accumulate_anywhere(
     win: MPI_Win,
     from: Data,
     result: Data,
@@ -108,6 +177,23 @@ fn get_accumulate(
         state.get_accumulate(window, from, result, target, &operation, request.is_some())
     })?;
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+}
+
+/// What `MPI_Compare_and_swap` takes: integers, truth values and bytes.
+fn can_be_swapped(class: BasicKind) -> bool {
+    matches!(class, BasicKind::Integer { .. } | BasicKind::Logical { .. } | BasicKind::Byte)
+}
+
+/// Does it the short way. False when nothing has happened.
+#[inline(always)]
+fn swapped_near(win: MPI_Win, (compare, new): (Data, Data), result: Data, to: Place) -> bool {
+    let swap = || {
+        Kind::from_handle(to.3).filter(|kind| can_be_swapped(kind.class()))?;
+        let (near, compare) = parse::near(win, compare, to)?;
+        let (new, result) = (parse::near(win, new, to)?.1, parse::near(win, result, to)?.1);
+        Some(instance().swap_near(&near, (compare, new), result))
+    };
+    swap().unwrap_or(false)
 }
 
 /// A predefined datatype, of which there is one element.
@@ -203,9 +289,13 @@ mpi! {
         origin_addr: Memory, result_addr: Memory, datatype: MPI_Datatype, target_rank: c_int,
         target_disp: MPI_Aint, op: MPI_Op, win: MPI_Win
     ) on win {
-        instance().with(|state| check_predefined(state, datatype))?;
         let (from, result) = ((origin_addr, 1, datatype), (result_addr, 1, datatype));
-        get_accumulate(win, from, result, (target_rank, target_disp, 1, datatype), op, None)
+        let to = (target_rank, target_disp, 1, datatype);
+        if combined_near(win, from, Some(result), to, op) {
+            return Ok(());
+        }
+        instance().with(|state| check_predefined(state, datatype))?;
+        get_accumulate_anywhere(win, from, result, to, op, None)
     }
 
     /// Section 12.3.4: integers, truth values and bytes only.
@@ -213,11 +303,16 @@ mpi! {
         origin_addr: Memory, compare_addr: Memory, result_addr: Memory, datatype: MPI_Datatype,
         target_rank: c_int, target_disp: MPI_Aint, win: MPI_Win
     ) on win {
+        let (new, compare) = ((origin_addr, 1, datatype), (compare_addr, 1, datatype));
+        let (result, to) = ((result_addr, 1, datatype), (target_rank, target_disp, 1, datatype));
+        if swapped_near(win, (compare, new), result, to) {
+            return Ok(());
+        }
         let window = parse::window(win)?;
         instance().with(|state| {
             state.windows.get(window)?;
             let class = check_predefined(state, datatype)?;
-            if !matches!(class, BasicKind::Integer { .. } | BasicKind::Logical { .. } | BasicKind::Byte) {
+            if !can_be_swapped(class) {
                 let detail = "MPI_Compare_and_swap takes integers, truth values and bytes only";
                 return Err(Error::new(MPI_ERR_TYPE, detail));
             }
@@ -225,7 +320,7 @@ mpi! {
                 parse::buffer(state, memory, 1, datatype)?;
             }
             let mut own = None;
-            let target = target(state, (target_rank, target_disp, 1, datatype), &mut own)?;
+            let target = target(state, to, &mut own)?;
             let operands = (compare_addr.user(), origin_addr.user());
             state.compare_and_swap(window, operands, result_addr.user(), target)
         })
