@@ -17,12 +17,12 @@ use postrider_os::memory::UserMemory;
 
 use super::arguments::{Block, Blocks, Contribution, InterPlace, Layout, Place, Root};
 use super::data::{Data, Many, Operands, check_aliases, in_place, layout_of};
-use super::execute::{Call, Side, Types};
 use super::kept::{Arguments, Arrays, Plan};
 use super::nodes::Nodes;
 use super::reduction::Reduction;
 use super::report::Used;
 use super::schedule::Schedule;
+use super::script::{Call, Script, Side, Types};
 use super::select::{self, Situation};
 use super::{
     allgather, allreduce, alltoall, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter,
@@ -36,12 +36,16 @@ use crate::{Facts, Instance, State};
 /// What one process does in a collective operation, ready to run.
 #[derive(Debug)]
 pub struct Planned {
-    /// The arguments.
-    pub call: Call,
-    /// What to do with them.
-    pub schedule: Schedule,
+    pub(super) script: Script,
     /// The operation's number in the communicator, the tag of its messages.
-    pub number: i32,
+    pub(super) number: i32,
+}
+
+impl Planned {
+    /// The communicator that it is an operation on.
+    pub(crate) fn communicator(&self) -> Key {
+        self.script.communicator
+    }
 }
 
 /// The forms of collective operations that are numbered apart.
@@ -55,8 +59,7 @@ pub enum Form {
 
 /// The same before it has a number, with what it depends on.
 struct Prepared {
-    call: Call,
-    schedule: Schedule,
+    script: Script,
     used: Option<Used>,
     arrays: Arrays,
 }
@@ -599,9 +602,9 @@ impl Instance {
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Planned> {
         let mut state = self.lock();
-        let Prepared { call, schedule, used, .. } = self.prepare(&state, communicator, false, prepare)?;
+        let Prepared { script, used, .. } = self.prepare(&state, communicator, false, prepare)?;
         let number = state.count_collective(communicator, form, used)?;
-        Ok(Planned { call, schedule, number })
+        Ok(Planned { script, number })
     }
 
     fn prepare(
@@ -621,7 +624,8 @@ impl Instance {
             arrays: RefCell::new(Arrays::new(may_be_kept)),
         };
         let (call, schedule) = prepare(&calls)?;
-        Ok(Prepared { call, schedule, used: calls.used.get(), arrays: calls.arrays.into_inner() })
+        let (used, arrays) = (calls.used.get(), calls.arrays.into_inner());
+        Ok(Prepared { script: Script::new(state, call, &schedule)?, used, arrays })
     }
 
     /// A blocking collective operation: prepares it and runs it. With arguments whose meaning never changes, what it has prepared is
@@ -641,17 +645,15 @@ impl Instance {
             Some(plan) => plan,
             None => {
                 let prepared = self.prepare(&state, communicator, arguments.is_some(), prepare)?;
-                let Prepared { call, schedule, used, arrays } = prepared;
+                let Prepared { script, used, arrays } = prepared;
                 let arguments = arguments.filter(|_| arrays.may_be_kept());
-                let scratch = call.scratch_of(&schedule);
-                Box::new(Plan { arguments, arrays, call, schedule, scratch, used })
+                Box::new(Plan { arguments, arrays, script, used })
             }
         };
         let number = state.count_collective(communicator, Form::Blocking, plan.used)?;
-        drop(state);
-        self.run_scratched(&plan.call, &plan.schedule, &plan.scratch, number)?;
+        let mut state = self.run_script(state, &plan.script, number)?;
         if plan.arguments.is_some() {
-            self.lock().communicators.get_mut(communicator)?.plans.keep(plan);
+            state.communicators.get_mut(communicator)?.plans.keep(plan);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use postrider_abi::{MPI_BOTTOM, MPI_Datatype, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI
 use postrider_os::memory::UserMemory;
 
 use super::arguments::{Block, Blocks, Layout};
-use super::execute::{Side, Types};
+use super::script::{Side, Types};
 use crate::datatypes::Datatype;
 use crate::error::{Error, Result};
 use crate::operations::Operation;

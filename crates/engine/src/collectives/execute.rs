@@ -1,345 +1,112 @@
-//! Runs a schedule over point-to-point messages in the communicator's collective message space.
+//! Runs a script over point-to-point messages in the communicator's collective message space.
 //!
 //! The messages of one collective operation have its number as their tag, so that two operations of one communicator never
-//! take each other's. Reductions with a function of the user run outside of the lock.
+//! take each other's. The lock is held from round to round as long as nothing has to be waited for, so that a short operation takes it once;
+//! functions of the user run outside of it, and where several threads call, so does everything that is computed.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use postrider_abi::{MPI_Datatype, MPI_ERR_INTERN};
+use postrider_abi::{MPI_BYTE, MPI_ERR_INTERN};
 use postrider_os::gate::GateGuard;
-use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::memory::UserMemory;
 
 use super::calls::Form;
-use super::schedule::{Buffer as Where, Peer, Schedule, Scratch, Span, Step, TypeOf};
-use crate::communicators::{Communicator, Route, Space};
-use crate::datatypes::{Datatype, copy};
+use super::schedule::Schedule;
+use super::script::{Act, COPY_BYTES, Call, Round, Script, Side, Types};
+use crate::datatypes::Datatype;
 use crate::error::{Error, Result};
 use crate::objects::Key;
-use crate::operations::Operation;
-use crate::point_to_point::Buffer;
 use crate::point_to_point::matching::Pattern;
 use crate::{Instance, State};
 
-/// What is copied between two looks at messages that go on meanwhile.
-const COPY_BYTES: usize = 64 << 10;
-
-/// The arguments of a collective call that a schedule does not hold.
-#[derive(Clone, Debug)]
-pub struct Call {
-    /// The communicator.
-    pub communicator: Key,
-    /// The send side; in place and where it is not significant, anything.
-    pub send: Side,
-    /// The receive side.
-    pub receive: Side,
-    /// The operation of a reduction, and the handle of its datatype, which a user's function gets.
-    pub operation: Option<(Operation, MPI_Datatype)>,
+/// What a schedule leaves to its executor while it runs.
+struct Run<'a> {
+    script: &'a Script,
+    /// The operation's number.
+    tag: i32,
+    /// Messages that are not complete.
+    under_way: Vec<Key>,
+    /// What was wrong with a message. The rest is done all the same: others wait for messages of this process.
+    failed: Option<Error>,
 }
 
-/// One side of a collective call.
-#[derive(Clone, Debug)]
-pub struct Side {
-    /// The buffer's address.
-    pub memory: UserMemory,
-    /// The datatype, or one for each peer.
-    pub types: Types,
-}
-
-/// The datatypes of one side.
-#[derive(Clone, Debug)]
-pub enum Types {
-    /// One for all.
-    One(Arc<Datatype>),
-    /// One for each peer: the w forms.
-    Each(Vec<Arc<Datatype>>),
-    /// None: the side is not significant, or its spans are counted in the other side's datatype.
-    None,
-}
-
-/// The scratch memory of a schedule: of each buffer the address of element 0, and the memory itself.
-pub(super) type ScratchMemory = Vec<(UserMemory, OwnedMemory)>;
-
-/// A call with its scratch memory.
-pub(super) struct Running<'a> {
-    pub call: &'a Call,
-    pub scratch: &'a [(UserMemory, OwnedMemory)],
-}
-
-impl Call {
-    fn datatype(&self, of: TypeOf) -> Option<&Arc<Datatype>> {
-        let (side, index) = match of {
-            TypeOf::Send => (&self.send, None),
-            TypeOf::Receive => (&self.receive, None),
-            TypeOf::SendW(peer) => (&self.send, Some(peer)),
-            TypeOf::ReceiveW(peer) => (&self.receive, Some(peer)),
-            TypeOf::Packed => return None,
-        };
-        match (&side.types, index) {
-            (Types::One(datatype), _) => Some(datatype),
-            (Types::Each(datatypes), index) => datatypes.get(index.unwrap_or(0) as usize),
-            (Types::None, _) => None,
-        }
-    }
-}
-
-impl Call {
-    /// Memory for the scratch buffers of `schedule`.
-    pub(super) fn scratch_of(&self, schedule: &Schedule) -> ScratchMemory {
-        let place = |scratch: &Scratch| match *scratch {
-            Scratch::Bytes(bytes) => {
-                let mut memory = OwnedMemory::new(bytes as usize);
-                (UserMemory::of(&mut memory), memory)
-            }
-            Scratch::Elements { count, datatype } => match self.datatype(datatype) {
-                None => {
-                    let mut memory = OwnedMemory::new(count as usize);
-                    (UserMemory::of(&mut memory), memory)
-                }
-                Some(datatype) => {
-                    let others = (count - 1).max(0);
-                    let bytes = datatype.true_extent() + others * datatype.extent().abs();
-                    let mut memory = OwnedMemory::new(bytes.max(0) as usize);
-                    let lowest = datatype.true_lb() + (others * datatype.extent()).min(0);
-                    (UserMemory::of(&mut memory).offset(-lowest), memory)
-                }
-            },
-        };
-        schedule.scratch().iter().map(place).collect()
-    }
-}
-
-impl Running<'_> {
-    fn place(&self, span: &Span) -> UserMemory {
-        let base = match span.buffer {
-            Where::Send => self.call.send.memory,
-            Where::Receive => self.call.receive.memory,
-            Where::Scratch(index) => self.scratch[index as usize].0,
-        };
-        base.offset(span.displacement)
-    }
-
-    fn buffer(&self, span: &Span) -> Buffer {
-        match self.call.datatype(span.datatype) {
-            _ if span.count == 0 => Buffer::dense(self.call.receive.memory, 0),
-            Some(datatype) => Buffer::new(self.place(span), span.count, datatype),
-            None => Buffer::dense(self.place(span), span.count as u64),
-        }
-    }
-
-    fn bytes(&self, span: &Span) -> u64 {
-        (span.count * self.call.datatype(span.datatype).map_or(1, |datatype| datatype.size())) as u64
-    }
-
-    fn copy(&self, from: &Span, into: &Span) -> Result<()> {
-        if from.count == 0 {
-            return Ok(());
-        }
-        let bytes = postrider_abi::MPI_BYTE;
-        let packed =
-            Datatype::predefined(bytes).ok_or_else(|| Error::new(MPI_ERR_INTERN, "MPI_BYTE is missing"))?;
-        let datatype = |span: &Span| self.call.datatype(span.datatype).unwrap_or(packed);
-        copy((datatype(from), from.count, self.place(from)), (datatype(into), into.count, self.place(into)))?;
-        Ok(())
-    }
-
-    fn reduce(&self, from: &Span, into: &Span) -> Result<()> {
-        let Some((operation, handle)) = &self.call.operation else {
-            return Err(Error::new(MPI_ERR_INTERN, "a reduction without an operation"));
-        };
-        if from.count == 0 {
-            return Ok(());
-        }
-        let datatype =
-            self.call.datatype(into.datatype).unwrap_or_else(|| unreachable!("reductions have a datatype"));
-        operation.apply(datatype, *handle, self.place(from), self.place(into), into.count)
-    }
-
-    /// Does the local steps of a round in order.
-    pub(super) fn compute(&self, steps: &[Step]) -> Result<()> {
-        for step in steps {
-            match step {
-                Step::Copy { from, into } => self.copy(from, into)?,
-                Step::Reduce { from, into } => self.reduce(from, into)?,
-                Step::Send { .. } | Step::Receive { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
+impl Script {
     /// Starts the communication of a round; what is not complete at once is added to `under_way`.
     pub(super) fn post(
         &self,
         state: &mut State,
-        steps: &[Step],
+        round: &Round,
         tag: i32,
         under_way: &mut Vec<Key>,
     ) -> Result<()> {
-        if !self.crosses(state, steps)? {
-            return self.post_in_order(state, steps, tag, under_way);
+        let (crossing, others) = self.acts[round.communication.clone()].split_at(round.crossing);
+        if !crossing.is_empty() {
+            let mut send = |state: &mut State| self.start_all(state, crossing, tag, under_way);
+            state.crossing(&mut send)?;
         }
-        let is_send = |step: &Step| matches!(step, Step::Send { .. });
-        for sends in steps.chunk_by(|one, next| is_send(one) == is_send(next)).filter(|run| is_send(&run[0]))
-        {
-            state.crossing(|state| self.post_in_order(state, sends, tag, under_way))?;
-        }
-        for step in steps.iter().filter(|step| !is_send(step)) {
-            under_way.extend(self.start(state, step, tag)?);
+        self.start_all(state, others, tag, under_way)
+    }
+
+    fn start_all(&self, state: &mut State, acts: &[Act], tag: i32, under_way: &mut Vec<Key>) -> Result<()> {
+        acts.iter().try_for_each(|act| self.start(state, act, tag, under_way))
+    }
+
+    #[inline]
+    fn start(&self, state: &mut State, act: &Act, tag: i32, under_way: &mut Vec<Key>) -> Result<()> {
+        match act {
+            Act::Send { route, from } => under_way.extend(state.post_send(*route, tag, from, false)?),
+            Act::SendAlike { routes, from } => under_way.extend(state.post_multicast(routes, tag, from)?),
+            Act::Receive { context, source, into } => {
+                let pattern = Pattern { source: Some(*source), tag: Some(tag) };
+                under_way.push(state.post_receive(self.communicator, *context, pattern, into.clone())?);
+            }
+            Act::Move { from, into, bytes } => from.copy_to(*into, *bytes),
+            Act::Copy { .. } | Act::Reduce { .. } => self.compute_one(act)?,
         }
         Ok(())
     }
-
-    /// Whether a long message leaves while another is awaited.
-    fn crosses(&self, state: &State, steps: &[Step]) -> Result<bool> {
-        if steps.len() < 2 || !steps.iter().any(|step| matches!(step, Step::Receive { .. })) {
-            return Ok(false);
-        }
-        let found = state.communicators.get(self.call.communicator)?;
-        let is_long = |step: &Step| match step {
-            Step::Send { peer, from } => {
-                let route = route(found, self.call.communicator, *peer);
-                route.is_ok_and(|route| state.announces(route.peer, self.bytes(from)))
-            }
-            _ => false,
-        };
-        Ok(steps.iter().any(is_long))
-    }
-
-    fn post_in_order(
-        &self,
-        state: &mut State,
-        steps: &[Step],
-        tag: i32,
-        under_way: &mut Vec<Key>,
-    ) -> Result<()> {
-        let mut steps = steps;
-        while !steps.is_empty() {
-            steps = self.start_first(state, steps, tag, under_way)?;
-        }
-        Ok(())
-    }
-
-    /// Starts the first steps: a send of the same span to several peers as one, where the transport can; else one step.
-    /// Returns the steps that are left.
-    fn start_first<'s>(
-        &self,
-        state: &mut State,
-        steps: &'s [Step],
-        tag: i32,
-        under_way: &mut Vec<Key>,
-    ) -> Result<&'s [Step]> {
-        let Some((first, others)) = steps.split_first() else { return Ok(steps) };
-        if let Some(from) = sent_twice(steps) {
-            let buffer = self.buffer(from);
-            let same = if state.multicasts(buffer.bytes()) { sent_alike(steps) } else { 0 };
-            if same > 1 {
-                let key = self.call.communicator;
-                let found = state.communicators.get(key)?;
-                let (alike, rest) = steps.split_at(same);
-                let routes: Result<Vec<Route>> =
-                    alike.iter().filter_map(peer_of).map(|peer| route(found, key, peer)).collect();
-                under_way.extend(state.post_multicast(&routes?, tag, &buffer)?);
-                return Ok(rest);
-            }
-        }
-        under_way.extend(self.start(state, first, tag)?);
-        Ok(others)
-    }
-
-    /// Starts a communication step; none when it is complete at once.
-    fn start(&self, state: &mut State, step: &Step, tag: i32) -> Result<Option<Key>> {
-        let key = self.call.communicator;
-        let found = state.communicators.get(key)?;
-        match step {
-            Step::Send { peer, from } => {
-                let route = route(found, key, *peer)?;
-                state.post_send(route, tag, &self.buffer(from), false)
-            }
-            Step::Receive { peer, into } => {
-                let (context, pattern) = source(found, *peer, tag);
-                state.post_receive(key, context, pattern, self.buffer(into)).map(Some)
-            }
-            Step::Copy { from, into } => self.copy(from, into).map(|()| None),
-            Step::Reduce { .. } => Ok(None),
-        }
-    }
-
-    /// Does a round with one short receive without a request for it. Returns the steps that are left to be started.
-    fn exchange<'s>(
-        &self,
-        state: &mut State,
-        steps: &'s [Step],
-        (tag, looks): (i32, u32),
-        under_way: &mut Vec<Key>,
-    ) -> Result<&'s [Step]> {
-        let [Step::Receive { peer, into }, sends @ ..] = steps else { return Ok(steps) };
-        let (context, pattern) = source(state.communicators.get(self.call.communicator)?, *peer, tag);
-        let buffer = self.buffer(into);
-        let alone = !sends.iter().any(|step| matches!(step, Step::Receive { .. }));
-        let Some(memory) = buffer.run().filter(|_| alone) else { return Ok(steps) };
-        if !state.expect(context, pattern, memory, buffer.bytes() as usize) {
-            return Ok(steps);
-        }
-        let posted = self.post(state, sends, tag, under_way);
-        let landed = state.await_landing(if posted.is_ok() { looks } else { 0 });
-        posted?;
-        Ok(if landed.is_some() { &[] } else { &steps[..1] })
-    }
 }
 
-/// Where a message of `peer` is to be found.
-fn source(found: &Communicator, peer: Peer, tag: i32) -> (u64, Pattern) {
-    let (rank, local) = rank_of(peer);
-    (found.context_of(Space::Collective, local), Pattern { source: Some(rank), tag: Some(tag) })
-}
-
-/// The span of the first two steps, if both send it to processes of the local group.
-#[inline]
-fn sent_twice(steps: &[Step]) -> Option<&Span> {
-    match steps {
-        [Step::Send { peer: Peer::Local(_), from }, Step::Send { peer: Peer::Local(_), from: other }, ..]
-            if from == other =>
+impl Run<'_> {
+    /// Starts the communication of a round. One with one short receive needs no request for it.
+    #[inline]
+    fn start(&mut self, state: &mut State, round: &Round, looks: u32) -> Result<()> {
+        let acts = &self.script.acts[round.communication.clone()];
+        if looks > 0
+            && let [Act::Receive { context, source, into }, sends @ ..] = acts
+            && !sends.iter().any(|act| matches!(act, Act::Receive { .. }))
+            && let Some(memory) = into.run()
         {
-            Some(from)
+            let pattern = Pattern { source: Some(*source), tag: Some(self.tag) };
+            if state.expect(*context, pattern, memory, into.bytes() as usize) {
+                let posted = self.script.start_all(state, sends, self.tag, &mut self.under_way);
+                let landed = state.await_landing(if posted.is_ok() { looks } else { 0 });
+                posted?;
+                if landed.is_some() {
+                    return Ok(());
+                }
+                return self.script.start(state, &acts[0], self.tag, &mut self.under_way);
+            }
         }
-        _ => None,
+        self.script.post(state, round, self.tag, &mut self.under_way)
     }
-}
 
-/// How many of the first steps send the same span to different peers. Who is a neighbour twice gets two messages, one after the other.
-fn sent_alike(steps: &[Step]) -> usize {
-    let mut peers = BTreeSet::new();
-    let mut is_same = |step: &&Step| match (*step, &steps[0]) {
-        (Step::Send { peer: Peer::Local(rank), from }, Step::Send { from: first, .. }) => {
-            from == first && peers.insert(*rank)
+    /// Takes the ends of the messages that are complete; none while there are others.
+    fn collect(&mut self, state: &mut State) -> Option<Result<()>> {
+        while let Some(&key) = self.under_way.last() {
+            match state.is_complete(key) {
+                Ok(false) => return None,
+                Ok(true) => {}
+                Err(error) => return Some(Err(error)),
+            }
+            self.under_way.pop();
+            match state.retrieve(0, key) {
+                Ok(outcome) => self.failed = self.failed.take().or(outcome.completion.error),
+                Err(error) => return Some(Err(error)),
+            }
         }
-        _ => false,
-    };
-    steps.iter().take_while(|step| is_same(step)).count()
-}
-
-fn peer_of(step: &Step) -> Option<Peer> {
-    match step {
-        Step::Send { peer, .. } | Step::Receive { peer, .. } => Some(*peer),
-        Step::Copy { .. } | Step::Reduce { .. } => None,
+        Some(Ok(()))
     }
-}
-
-fn rank_of(peer: Peer) -> (u32, bool) {
-    match peer {
-        Peer::Local(rank) => (rank, true),
-        Peer::Remote(rank) => (rank, false),
-    }
-}
-
-fn route(found: &Communicator, communicator: Key, peer: Peer) -> Result<Route> {
-    let (rank, local) = rank_of(peer);
-    let group = if local { &found.group } else { found.peers() };
-    let Some(process) = group.process(rank) else {
-        return Err(Error::new(MPI_ERR_INTERN, format!("a schedule names rank {rank} of {}", group.size())));
-    };
-    let context = found.context_of(Space::Collective, local);
-    Ok(Route { communicator, peer: process.0, context, source: found.rank })
 }
 
 impl Instance {
@@ -347,97 +114,63 @@ impl Instance {
     ///
     /// # Errors
     /// When a message does not fit, an operation does not take the datatype, or communication fails.
-    pub fn run(&self, call: &Call, schedule: &Schedule) -> Result<()> {
-        let tag = self.with(|state| {
-            Ok(state.communicators.get_mut(call.communicator)?.next_collective(Form::Blocking))
-        })?;
-        self.run_scratched(call, schedule, &call.scratch_of(schedule), tag)
+    pub fn run(&self, call: Call, schedule: &Schedule) -> Result<()> {
+        let mut state = self.lock();
+        let script = Script::new(&state, call, schedule)?;
+        let tag = state.communicators.get_mut(script.communicator)?.next_collective(Form::Blocking);
+        self.run_script(state, &script, tag).map(drop)
     }
 
-    /// Runs an operation that has its number and its scratch memory.
+    /// Runs an operation that has its number.
     ///
     /// # Errors
     /// As [`Instance::run`].
-    pub(super) fn run_scratched(
-        &self,
-        call: &Call,
-        schedule: &Schedule,
-        scratch: &[(UserMemory, OwnedMemory)],
+    pub(super) fn run_script<'a>(
+        &'a self,
+        mut state: GateGuard<'a, State>,
+        script: &Script,
         tag: i32,
-    ) -> Result<()> {
-        let running = Running { call, scratch };
-        let (mut under_way, mut failed) = (Vec::new(), None);
-        for round in schedule.rounds() {
+    ) -> Result<GateGuard<'a, State>> {
+        let before = state.completions;
+        let looks = if self.expects() { self.looks() } else { 0 };
+        let computes_alone = !self.facts.threads.meet() && !script.calls_user();
+        let mut run = Run { script, tag, under_way: Vec::new(), failed: None };
+        for round in &script.rounds {
             if !round.communication.is_empty() {
-                let error = self.communicate(&running, round.communication, tag, &mut under_way)?;
-                // What is left is done all the same: others wait for messages of this process.
-                failed = failed.or(error);
+                run.start(&mut state, round, looks)?;
             }
-            running.compute(round.local)?;
-        }
-        failed.map_or(Ok(()), Err)
-    }
-
-    /// Does the communication of a round, and returns what was wrong with a message of it.
-    fn communicate(
-        &self,
-        running: &Running,
-        steps: &[Step],
-        tag: i32,
-        under_way: &mut Vec<Key>,
-    ) -> Result<Option<Error>> {
-        let mut state = self.lock();
-        let is_long_copy =
-            |step: &Step| matches!(step, Step::Copy { from, .. } if running.bytes(from) > COPY_BYTES as u64);
-        let messages = steps.iter().rposition(|step| !is_long_copy(step)).map_or(0, |last| last + 1);
-        let (mut steps, copies) = steps.split_at(messages);
-        if self.expects() {
-            steps = running.exchange(&mut state, steps, (tag, self.looks()), under_way)?;
-        }
-        running.post(&mut state, steps, tag, under_way)?;
-        for copy in copies {
-            state = self.copy_meanwhile(running, copy, state)?;
-        }
-        if under_way.is_empty() {
-            return Ok(None);
-        }
-        let mut failed = None;
-        self.wait_until(state, |state| {
-            while let Some(&key) = under_way.last() {
-                match state.is_complete(key) {
-                    Ok(false) => return None,
-                    Ok(true) => {}
-                    Err(error) => return Some(Err(error)),
-                }
-                under_way.pop();
-                match state.retrieve(0, key) {
-                    Ok(outcome) => failed = failed.take().or(outcome.completion.error),
-                    Err(error) => return Some(Err(error)),
-                }
+            for copy in &script.acts[round.copies.clone()] {
+                state = self.copy_meanwhile(script, copy, state)?;
             }
-            Some(Ok(()))
-        })?;
-        Ok(failed)
+            if !run.under_way.is_empty() {
+                self.wait_until(state, |state| run.collect(state))?;
+                state = self.lock();
+            }
+            if computes_alone || round.local.is_empty() {
+                script.compute(round.local.clone())?;
+            } else {
+                drop(state);
+                script.compute(round.local.clone())?;
+                state = self.lock();
+            }
+        }
+        self.wake_others(&state, before);
+        run.failed.map_or(Ok(state), Err)
     }
 
     /// Copies, and lets long messages go on between parts of it.
     fn copy_meanwhile<'a>(
         &'a self,
-        running: &Running,
-        step: &Step,
+        script: &Script,
+        act: &Act,
         mut state: GateGuard<'a, State>,
     ) -> Result<GateGuard<'a, State>> {
-        let Step::Copy { from, into } = step else { unreachable!("only copies are given") };
-        let (source, target) = (running.buffer(from), running.buffer(into));
-        let bytes = source.bytes() as usize;
-        let (Some(source), Some(target)) =
-            (source.run(), target.run().filter(|_| target.bytes() as usize >= bytes))
-        else {
-            running.copy(from, into)?;
+        let Act::Move { from, into, bytes } = *act else {
+            script.compute_one(act)?;
             return Ok(state);
         };
         for done in (0..bytes).step_by(COPY_BYTES) {
-            source.offset(done as i64).copy_to(target.offset(done as i64), COPY_BYTES.min(bytes - done));
+            from.offset(done as i64).copy_to(into.offset(done as i64), COPY_BYTES.min(bytes - done));
             if done + COPY_BYTES < bytes {
                 let before = state.completions;
                 state = self.progress(state)?;
@@ -449,9 +182,9 @@ impl Instance {
 
     /// Runs a schedule whose only buffer is bytes at `memory`.
     pub(crate) fn run_bytes(&self, communicator: Key, schedule: &Schedule, memory: UserMemory) -> Result<()> {
-        let datatype = Datatype::predefined(postrider_abi::MPI_BYTE);
+        let datatype = Datatype::predefined(MPI_BYTE);
         let datatype = datatype.ok_or_else(|| Error::new(MPI_ERR_INTERN, "MPI_BYTE is missing"))?;
         let side = Side { memory, types: Types::One(Arc::clone(datatype)) };
-        self.run(&Call { communicator, send: side.clone(), receive: side, operation: None }, schedule)
+        self.run(Call { communicator, send: side.clone(), receive: side, operation: None }, schedule)
     }
 }

@@ -8,9 +8,8 @@
 
 use postrider_os::memory::UserMemory;
 
-use super::execute::{Call, ScratchMemory};
 use super::report::Used;
-use super::schedule::Schedule;
+use super::script::Script;
 
 /// The most plans that a communicator keeps: roots in turn make one plan each.
 const PLANS_MAX: usize = 16;
@@ -93,21 +92,10 @@ pub(crate) struct Plan {
     pub arguments: Option<Arguments>,
     /// What the arrays among them held.
     pub arrays: Arrays,
-    /// The arguments that the schedule works on.
-    pub call: Call,
     /// What to do.
-    pub schedule: Schedule,
-    /// The memory that it does it with.
-    pub scratch: ScratchMemory,
+    pub script: Script,
     /// What is reported of it.
     pub used: Option<Used>,
-}
-
-impl Plan {
-    #[inline]
-    fn scratch_bytes(&self) -> usize {
-        self.scratch.iter().map(|(_, memory)| memory.len()).sum()
-    }
 }
 
 /// The plans that a communicator keeps, the latest last.
@@ -127,17 +115,17 @@ impl Plans {
         };
         let index = self.kept.iter().rposition(|plan| is_it(plan))?;
         let plan = self.kept.remove(index);
-        self.scratch_bytes -= plan.scratch_bytes();
+        self.scratch_bytes -= plan.script.scratch_bytes();
         Some(plan)
     }
 
     /// Puts a plan in, and lets the oldest go if that is too much.
     #[inline]
     pub fn keep(&mut self, plan: Box<Plan>) {
-        self.scratch_bytes += plan.scratch_bytes();
+        self.scratch_bytes += plan.script.scratch_bytes();
         self.kept.push(plan);
         while self.kept.len() > PLANS_MAX || self.scratch_bytes > SCRATCH_BYTES_MAX {
-            self.scratch_bytes -= self.kept.remove(0).scratch_bytes();
+            self.scratch_bytes -= self.kept.remove(0).script.scratch_bytes();
         }
     }
 }
@@ -147,7 +135,6 @@ mod tests {
     use postrider_os::memory::{OwnedMemory, UserMemory};
 
     use super::*;
-    use crate::collectives::execute::{Side, Types};
     use crate::objects::Key;
 
     fn arguments(word: usize) -> Arguments {
@@ -156,12 +143,10 @@ mod tests {
 
     fn plan(word: usize, scratch_bytes: usize) -> Box<Plan> {
         let mut memory = OwnedMemory::new(scratch_bytes);
-        let place = UserMemory::of(&mut memory);
-        let side = Side { memory: place, types: Types::None };
-        let call = Call { communicator: Key(0), send: side.clone(), receive: side, operation: None };
-        let (schedule, scratch) = (Schedule::with_capacity(0), vec![(place, memory)]);
-        let arrays = Arrays::new(true);
-        Box::new(Plan { arguments: Some(arguments(word)), arrays, call, schedule, scratch, used: None })
+        let scratch = vec![(UserMemory::of(&mut memory), memory)];
+        let (acts, rounds) = (Vec::new(), Vec::new());
+        let script = Script { communicator: Key(0), acts, rounds, operation: None, scratch };
+        Box::new(Plan { arguments: Some(arguments(word)), arrays: Arrays::new(true), script, used: None })
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod report;
 pub mod scan;
 pub mod scatter;
 pub mod schedule;
+mod script;
 pub mod select;
 pub mod spreading;
 pub mod table;
@@ -34,9 +35,9 @@ mod under_way;
 
 pub use calls::{Calls, Form, Planned, Rooted};
 pub use data::{Data, Many, Operands};
-pub use execute::{Call, Side, Types};
 pub use kept::Arguments;
 pub(crate) use kept::Plans;
+pub use script::{Call, Side, Types};
 pub(crate) use under_way::UnderWay;
 
 #[cfg(test)]

@@ -7,13 +7,14 @@
 //! A persistent operation uses its schedule and its number again each time it is started. Its messages stay apart, since those of a pair
 //! of processes do not overtake each other and both go through the same rounds.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use postrider_os::gate::GateGuard;
 
 use super::calls::{Calls, Form, Planned};
-use super::execute::{Call, Running, ScratchMemory};
 use super::schedule::Schedule;
+use super::script::Call;
 use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::point_to_point::request::{Template, Work};
@@ -24,7 +25,6 @@ use crate::{Instance, State};
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     planned: Arc<Planned>,
-    scratch: ScratchMemory,
     /// The round to post next. Until then the local steps of the one before are to be done.
     next: usize,
     /// The messages of the round before.
@@ -37,8 +37,7 @@ pub(crate) struct UnderWay {
 
 impl UnderWay {
     fn new(planned: Arc<Planned>) -> Self {
-        let scratch = planned.call.scratch_of(&planned.schedule);
-        Self { planned, scratch, next: 0, messages: Vec::new(), failed: None, error: None }
+        Self { planned, next: 0, messages: Vec::new(), failed: None, error: None }
     }
 
     /// Whether the messages of the round are complete.
@@ -61,23 +60,25 @@ impl UnderWay {
         }
     }
 
-    fn has_to_compute(&self) -> bool {
-        self.error.is_none() && self.next > 0 && !self.planned.schedule.round(self.next - 1).local.is_empty()
+    /// The local steps that are to be done now.
+    fn local(&self) -> Range<usize> {
+        let before = self.next.checked_sub(1).filter(|_| self.error.is_none());
+        before.map_or(0..0, |before| self.planned.script.rounds[before].local.clone())
     }
 
     fn compute(&mut self) {
-        let running = Running { call: &self.planned.call, scratch: &self.scratch };
-        self.error = running.compute(self.planned.schedule.round(self.next - 1).local).err();
+        self.error = self.planned.script.compute(self.local()).err();
     }
 
     fn is_over(&self) -> bool {
-        self.error.is_some() || self.next == self.planned.schedule.round_count()
+        self.error.is_some() || self.next == self.planned.script.rounds.len()
     }
 
     fn post(&mut self, state: &mut State) {
-        let running = Running { call: &self.planned.call, scratch: &self.scratch };
-        let steps = self.planned.schedule.round(self.next).communication;
-        self.error = running.post(state, steps, self.planned.number, &mut self.messages).err();
+        let Planned { script, number } = &*self.planned;
+        let round = &script.rounds[self.next];
+        let copies = || script.compute(round.copies.clone());
+        self.error = script.post(state, round, *number, &mut self.messages).and_then(|()| copies()).err();
         self.next += 1;
     }
 }
@@ -85,7 +86,7 @@ impl UnderWay {
 impl State {
     /// Starts an operation; it does not go on before the next progress.
     pub(crate) fn start_collective(&mut self, planned: Arc<Planned>) -> Key {
-        let communicator = planned.call.communicator;
+        let communicator = planned.script.communicator;
         let work = Work::Collective(Some(Box::new(UnderWay::new(planned))));
         let key = self.insert_request(communicator, work);
         self.collectives.push(key);
@@ -173,7 +174,7 @@ impl Instance {
             let Some(mut operation) = state.take_collective(key) else { break };
             loop {
                 operation.collect(&mut state);
-                if operation.has_to_compute() {
+                if !operation.local().is_empty() {
                     drop(state);
                     operation.compute();
                     state = self.lock();

@@ -353,7 +353,8 @@ mod tests {
             let (shared, granted, counts) = (Arc::clone(&shared), Arc::clone(&granted), Arc::clone(&counts));
             std::thread::spawn(move || {
                 for turn in 0..TURNS {
-                    let kind = if (turn + rank).is_multiple_of(3) { LockKind::Shared } else { LockKind::Exclusive };
+                    let kind =
+                        if (turn + rank).is_multiple_of(3) { LockKind::Shared } else { LockKind::Exclusive };
                     if !shared.request(3, rank, kind, || Manner::Patient).unwrap() {
                         while granted[rank as usize].swap(0, Acquire) == 0 {
                             std::thread::yield_now();
@@ -374,7 +375,7 @@ mod tests {
         };
         let threads: Vec<_> = (0..RANKS).map(run).collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
-        let alone = |rank| (0..TURNS).filter(|turn| !(turn + rank).is_multiple_of(3)).count() as u32;
+        let alone = |rank: u32| (0..TURNS).filter(|turn| !(turn + rank).is_multiple_of(3)).count() as u32;
         assert_eq!(counts[0].load(Relaxed), (0..RANKS).map(alone).sum());
         assert_eq!(shared.word(3, 8).load(Relaxed), 0);
     }

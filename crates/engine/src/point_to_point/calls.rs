@@ -235,7 +235,7 @@ impl State {
                 self.pattern(message.communicator, message.peer, message.tag)?;
                 message.communicator
             }
-            Template::Collective(planned) => planned.call.communicator,
+            Template::Collective(planned) => planned.communicator(),
         };
         Ok(self.insert_request(
             communicator,
