@@ -122,9 +122,10 @@ fn handles_in(calls: &Calls, array: In<MPI_Datatype>, count: usize) -> Result<Ve
 pub fn nonblocking(
     comm: MPI_Comm,
     request: Out<MPI_Request>,
+    arguments: Option<Arguments>,
     prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
 ) -> Result<()> {
-    let key = instance().start_collective(parse::communicator(comm)?, prepare)?;
+    let key = instance().start_collective(parse::communicator(comm)?, arguments, prepare)?;
     request.set(parse::request_handle(key))
 }
 
@@ -143,6 +144,20 @@ pub fn persistent(
     request.set(parse::request_handle(key))
 }
 
+/// The arguments by which a call finds the plan of an earlier one; none if they may mean something else each time.
+macro_rules! arguments {
+    ($name:ident, $($argument:ident),*) => {{
+        use $crate::collectives::Argument;
+        let are_constant = $($argument.is_constant() &)* true;
+        let words = [$($argument.word()),*];
+        if are_constant {
+            postrider_engine::collectives::Arguments::new(stringify!($name), words)
+        } else {
+            None
+        }
+    }};
+}
+
 /// From one plan, the three forms of a collective and their large-count twins; see `mpi!`.
 macro_rules! collective {
     () => {};
@@ -158,14 +173,7 @@ macro_rules! collective {
         mpi! {
             $(#[doc = $doc])*
             $blocking $(/ $blocking_twin)? ($($argument : $type),*) on $comm {
-                use $crate::collectives::Argument;
-                let are_constant = $($argument.is_constant() &)* true;
-                let words = [$($argument.word()),*];
-                let arguments = if are_constant {
-                    postrider_engine::collectives::Arguments::new(stringify!($blocking), words)
-                } else {
-                    None
-                };
+                let arguments = $crate::collectives::arguments!($blocking, $($argument),*);
                 $crate::collectives::blocking($comm, arguments, |$calls| $plan)
             }
 
@@ -173,7 +181,8 @@ macro_rules! collective {
             $nonblocking $(/ $nonblocking_twin)? (
                 $($argument : $type,)* request: $crate::parse::Out<postrider_abi::MPI_Request>
             ) on $comm {
-                $crate::collectives::nonblocking($comm, request, |$calls| $plan)
+                let arguments = $crate::collectives::arguments!($blocking, $($argument),*);
+                $crate::collectives::nonblocking($comm, request, arguments, |$calls| $plan)
             }
 
             $(#[doc = $doc])*
@@ -188,7 +197,7 @@ macro_rules! collective {
     };
 }
 
-pub(crate) use collective;
+pub(crate) use {arguments, collective};
 
 /// Buffer, count and datatype of one block.
 pub type Triple = (Memory, i64, MPI_Datatype);

@@ -13,7 +13,7 @@ use postrider_engine::error::{Error, Result};
 use postrider_engine::settings::Settings;
 use postrider_engine::transports::file::Directories;
 use postrider_engine::{Instance, World};
-use postrider_os::job::{self, CallName, Job, State};
+use postrider_os::job::{self, CallName, Job, Nameplate, State};
 use postrider_os::process;
 
 use crate::caching::{self, Owner};
@@ -47,6 +47,8 @@ pub struct Library {
     instance: Instance,
     /// The job, when a launcher started this process.
     job: Option<(Arc<Job>, u32)>,
+    /// Where the launcher looks for the call that this process is in.
+    nameplate: Option<Nameplate>,
     /// The place in the job, when that launcher is not ours.
     seat: Option<Seat>,
     /// The level of thread support that is provided.
@@ -86,16 +88,16 @@ impl Library {
     /// Notes on the board which call this process is in.
     #[inline]
     pub fn enter(&self, name: CallName) {
-        if let Some((job, rank)) = &self.job {
-            job.slot(*rank).enter(name);
+        if let Some(nameplate) = &self.nameplate {
+            nameplate.enter(name);
         }
     }
 
     /// Notes on the board that this process is in the user's code again.
     #[inline]
     pub fn leave(&self) {
-        if let Some((job, rank)) = &self.job {
-            job.slot(*rank).leave();
+        if let Some(nameplate) = &self.nameplate {
+            nameplate.leave();
         }
     }
 }
@@ -165,8 +167,8 @@ fn end_use() {
     // It has nothing to start, so that nothing goes wrong.
     let _ = keep_helper();
     instance().report().iter().for_each(|report| eprint!("{report}"));
+    library.leave();
     if let Some((job, rank)) = &library.job {
-        job.slot(*rank).leave();
         job.slot(*rank).set_state(State::Finalized);
     }
     instance().leave();
@@ -187,7 +189,8 @@ impl Library {
         };
         let world = world.with(Settings::read(control::setting)?);
         control::keep_settings();
-        Ok(Self { instance: Instance::new(world), job, seat, thread_level })
+        let nameplate = job.as_ref().map(|(job, rank)| job.nameplate(*rank));
+        Ok(Self { instance: Instance::new(world), job, nameplate, seat, thread_level })
     }
 }
 

@@ -27,6 +27,10 @@
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
 //! MPI call, however the rank died.
 
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
 use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
 use crate::hosts::Placement;
@@ -39,6 +43,7 @@ use crate::shared_memory::{Segment, malformed};
 use crate::shelf::layout::{self, SHELF_BYTES};
 use crate::shelf::{TRAY_BYTES, TRAYS, Tray};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{AtomicU32, AtomicU64, full_fence};
 use crate::wait::{Doorbell, TowerPlace};
 
 /// Environment variable: `<launcher pid>:<descriptor>` of the job segment.
@@ -364,6 +369,29 @@ impl Job {
         Slot { segment: &self.segment, base: BOARD + rank as usize * SLOT_BYTES }
     }
 
+    /// Something in the segment, for whoever looks at it again and again.
+    fn hold<T: Sync>(self: &Arc<Self>, choose: impl for<'a> FnOnce(&'a Self) -> &'a T) -> Held<T> {
+        Held { place: NonNull::from(choose(self)), job: Arc::clone(self) }
+    }
+
+    /// Where this process, which is rank `rank`, says in which call it is.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    #[must_use]
+    pub fn nameplate(self: &Arc<Self>, rank: u32) -> Nameplate {
+        Nameplate(self.hold(|job| job.segment.words64(job.slot(rank).base + 32)))
+    }
+
+    /// The doorbell of rank `rank`, for whoever rings it with every message.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    #[must_use]
+    pub fn bell_of(self: &Arc<Self>, rank: u32) -> RankBell {
+        RankBell { asleep: self.hold(|job| job.segment.word32(job.slot(rank).base + 68)), rank }
+    }
+
     /// The doorbell that wakes rank `rank`.
     #[must_use]
     pub fn doorbell(&self, rank: u32) -> Doorbell<'_> {
@@ -497,19 +525,70 @@ impl CallName {
     }
 }
 
-impl Slot<'_> {
-    /// Says that the rank has entered the call `name`.
+/// Words of a job's segment, which is there as long as this is.
+#[derive(Debug)]
+struct Held<T> {
+    place: NonNull<T>,
+    job: Arc<Job>,
+}
+
+// SAFETY: no more than references to what threads may share.
+unsafe impl<T: Sync> Send for Held<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Held<T> {}
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: it was a reference into the job, which is still there and is not changed while it is shared.
+        unsafe { self.place.as_ref() }
+    }
+}
+
+/// Where a rank says in which call it is.
+#[derive(Debug)]
+pub struct Nameplate(Held<[AtomicU64; NAME_WORDS]>);
+
+impl Nameplate {
+    /// The rank has entered the call `name`.
     #[inline]
     pub fn enter(&self, name: CallName) {
-        self.segment.place(self.base + 32, 8 * NAME_WORDS).store(name.0);
+        self.0.iter().zip(name.0).for_each(|(word, name)| word.store(name, Relaxed));
     }
 
-    /// Says that the rank is in the user's code again.
+    /// The rank is in the user's code again.
     #[inline]
     pub fn leave(&self) {
-        self.segment.word64(self.base + 32).store(0, Relaxed);
+        self.0[0].store(0, Relaxed);
+    }
+}
+
+/// A rank's [`Doorbell`], where it has been found once.
+#[derive(Debug)]
+pub struct RankBell {
+    asleep: Held<AtomicU32>,
+    rank: u32,
+}
+
+impl RankBell {
+    /// As [`Doorbell::ring`].
+    #[inline]
+    pub fn ring(&self) {
+        full_fence();
+        if self.asleep.load(Relaxed) != 0 {
+            self.wake();
+        }
     }
 
+    #[cold]
+    fn wake(&self) {
+        self.asleep.job.doorbell(self.rank).ring();
+    }
+}
+
+impl Slot<'_> {
     /// The MPI call the rank is in, or was in when it died.
     #[must_use]
     pub fn call(&self) -> Option<String> {
@@ -581,17 +660,18 @@ mod tests {
     fn a_rank_finds_what_the_launcher_made() {
         let placement = Placement::new(vec![1, 0, 0, 1]).unwrap();
         let made = Job::create(SHAPE, &placement, 0).unwrap();
-        let opened = Job::open(&made.environment()).unwrap();
+        let opened = Arc::new(Job::open(&made.environment()).unwrap());
         assert_eq!((opened.shape(), opened.placement(), opened.host()), (SHAPE, &placement, 0));
         assert_eq!((opened.key(), opened.environment()), (made.key(), made.environment()));
         assert_eq!(opened.local_ranks(), [1, 2]);
         assert!(opened.launcher_runs());
         assert!(opened.slot(1).claim() && !made.slot(1).claim());
         assert_eq!(made.slot(1).pid(), std::process::id());
-        opened.slot(1).enter(CallName::new("MPI_Sendrecv_replace"));
+        let nameplate = opened.nameplate(1);
+        nameplate.enter(CallName::new("MPI_Sendrecv_replace"));
         opened.slot(1).set_state(State::Initialized);
         assert_eq!(made.slot(1).call().as_deref(), Some("MPI_Sendrecv_replace"));
-        opened.slot(1).leave();
+        nameplate.leave();
         opened.slot(1).abort(7);
         assert_eq!(
             (made.slot(1).call(), made.slot(1).state(), made.slot(1).abort_code()),

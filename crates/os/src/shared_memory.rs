@@ -108,12 +108,23 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
+        let [word] = self.words64(offset);
+        word
+    }
+
+    /// The 64-bit words from byte `offset` on.
+    ///
+    /// # Panics
+    /// When `offset` is not aligned or they are not all inside.
+    #[inline]
+    #[must_use]
+    pub fn words64<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
         assert!(
-            offset.is_multiple_of(8) && offset + 8 <= self.bytes,
+            offset.is_multiple_of(8) && offset + 8 * N <= self.bytes,
             "offset {offset} is not in the segment"
         );
-        // SAFETY: inside the mapping, aligned, and only ever touched as an atomic.
-        unsafe { &*((self.base + offset) as *const AtomicU64) }
+        // SAFETY: inside the mapping, aligned, and only ever touched as atomics.
+        unsafe { &*((self.base + offset) as *const [AtomicU64; N]) }
     }
 
     /// The place of `bytes` bytes at `offset`, for copying in and out.

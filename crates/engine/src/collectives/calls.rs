@@ -2,14 +2,14 @@
 //!
 //! [`Calls`] is what a call sees of its communicator. It has a function for each collective, which checks what the standard
 //! demands of the arguments, chooses the algorithm and returns the [`Call`] with its [`Schedule`]; nothing has been sent
-//! then. [`Instance::plan`] calls such a function under one lock and gives the operation its number, and
-//! [`Instance::collective`] also runs it. Every form of a collective is planned the same way.
+//! then. Every form of a collective is planned the same way, by calling such a function, and has its number from then on.
 //!
 //! Arguments that the standard calls not significant at a process are not passed: the caller asks [`Calls::root`] first. A
 //! `None` where a block may be in place is `MPI_IN_PLACE`. Every process takes a number for every operation, even if it has
 //! nothing to do in it, since it tells the messages of one operation from those of the next.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use postrider_abi::{MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_ROOT, MPI_PROC_NULL, MPI_ROOT};
 
@@ -33,10 +33,10 @@ use crate::objects::Key;
 use crate::settings::Settings;
 use crate::{Facts, Instance, State};
 
-/// What one process does in a collective operation, ready to run.
-#[derive(Debug)]
+/// A collective operation of this process that has its number and can be run.
+#[derive(Clone, Debug)]
 pub struct Planned {
-    pub(super) script: Script,
+    pub(super) plan: Arc<Plan>,
     /// The operation's number in the communicator, the tag of its messages.
     pub(super) number: i32,
 }
@@ -44,7 +44,7 @@ pub struct Planned {
 impl Planned {
     /// The communicator that it is an operation on.
     pub(crate) fn communicator(&self) -> Key {
-        self.script.communicator
+        self.plan.script.communicator
     }
 }
 
@@ -55,13 +55,6 @@ pub enum Form {
     Blocking,
     /// Those that go on beside the program: nonblocking and persistent ones.
     Beside,
-}
-
-/// The same before it has a number, with what it depends on.
-struct Prepared {
-    script: Script,
-    used: Option<Used>,
-    arrays: Arrays,
 }
 
 /// A collective call on a communicator, while its arguments are looked at.
@@ -590,30 +583,48 @@ impl State {
     }
 }
 
+impl State {
+    /// Keeps a plan whose operation is over for the next call with the same arguments.
+    #[inline]
+    pub(super) fn keep_plan(&mut self, plan: Arc<Plan>) {
+        if plan.arguments.is_some()
+            && let Ok(found) = self.communicators.get_mut(plan.script.communicator)
+        {
+            found.plans.keep(plan);
+        }
+    }
+}
+
 impl Instance {
-    /// Prepares a collective operation: looks at the arguments and gives it its number, under one lock.
+    /// Plans a collective operation: looks at the arguments and gives it its number. With arguments whose meaning never changes
+    /// the plan is one that was kept, if there is one.
     ///
     /// # Errors
     /// When there is no such communicator, or those of `prepare`.
-    pub fn plan(
+    #[inline]
+    pub(super) fn plan(
         &self,
+        state: &mut State,
         communicator: Key,
-        form: Form,
+        (form, arguments): (Form, Option<Arguments>),
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Planned> {
-        let mut state = self.lock();
-        let Prepared { script, used, .. } = self.prepare(&state, communicator, false, prepare)?;
-        let number = state.count_collective(communicator, form, used)?;
-        Ok(Planned { script, number })
+        let plans = &mut state.communicators.get_mut(communicator)?.plans;
+        let plan = match arguments.as_ref().and_then(|arguments| plans.take(arguments)) {
+            Some(plan) => plan,
+            None => Arc::new(self.make_plan(state, communicator, arguments, prepare)?),
+        };
+        let number = state.count_collective(communicator, form, plan.used)?;
+        Ok(Planned { plan, number })
     }
 
-    fn prepare(
+    fn make_plan(
         &self,
         state: &State,
         communicator: Key,
-        may_be_kept: bool,
+        arguments: Option<Arguments>,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
-    ) -> Result<Prepared> {
+    ) -> Result<Plan> {
         let calls = Calls {
             state,
             key: communicator,
@@ -621,15 +632,15 @@ impl Instance {
             settings: &self.facts.settings,
             facts: &self.facts,
             used: Cell::new(None),
-            arrays: RefCell::new(Arrays::new(may_be_kept)),
+            arrays: RefCell::new(Arrays::new(arguments.is_some())),
         };
         let (call, schedule) = prepare(&calls)?;
         let (used, arrays) = (calls.used.get(), calls.arrays.into_inner());
-        Ok(Prepared { script: Script::new(state, call, &schedule)?, used, arrays })
+        let arguments = arguments.filter(|_| arrays.may_be_kept());
+        Ok(Plan { arguments, arrays, script: Script::new(state, call, &schedule)?, used })
     }
 
-    /// A blocking collective operation: prepares it and runs it. With arguments whose meaning never changes, what it has prepared is
-    /// kept for the next call with the same ones.
+    /// A blocking collective operation.
     ///
     /// # Errors
     /// When there is no such communicator, and those of `prepare`; when a message does not fit or communication fails.
@@ -640,21 +651,9 @@ impl Instance {
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<()> {
         let mut state = self.lock();
-        let plans = &mut state.communicators.get_mut(communicator)?.plans;
-        let plan = match arguments.as_ref().and_then(|arguments| plans.take(arguments)) {
-            Some(plan) => plan,
-            None => {
-                let prepared = self.prepare(&state, communicator, arguments.is_some(), prepare)?;
-                let Prepared { script, used, arrays } = prepared;
-                let arguments = arguments.filter(|_| arrays.may_be_kept());
-                Box::new(Plan { arguments, arrays, script, used })
-            }
-        };
-        let number = state.count_collective(communicator, Form::Blocking, plan.used)?;
-        let mut state = self.run_script(state, &plan.script, number)?;
-        if plan.arguments.is_some() {
-            state.communicators.get_mut(communicator)?.plans.keep(plan);
-        }
+        let of = (Form::Blocking, arguments);
+        let Planned { plan, number } = self.plan(&mut state, communicator, of, prepare)?;
+        self.run_script(state, &plan.script, number)?.keep_plan(plan);
         Ok(())
     }
 }

@@ -1,10 +1,14 @@
-//! The latest blocking calls of a communicator, kept for the next ones with the same arguments.
+//! The latest collective calls of a communicator, kept for the next ones with the same arguments.
 //!
 //! Programs call collectives in loops. Checking arguments, choosing an algorithm, making its schedule and getting scratch memory take
 //! longer than a short message between two cores; so a communicator keeps its latest plans, and a call whose [`Arguments`] are those of
 //! a kept one runs that. Whoever makes arguments answers for it that equal ones mean the same: numbers, addresses and predefined handles
 //! do, and a handle that may be freed and given out again does not. Of arrays among the arguments, which mean what is in them, a plan
-//! keeps a copy ([`Arrays`]). What else it depends on never changes: the communicator's group, and the settings. A plan that runs is with its caller, not here, so that its scratch memory is used by one call at a time.
+//! keeps a copy ([`Arrays`]). What else it depends on never changes: the communicator's group, and the settings. A plan that runs
+//! is with its caller, not here, so that its scratch memory is used by one call at a time. The blocking and the nonblocking form of a call
+//! have the same plans.
+
+use std::sync::Arc;
 
 use postrider_os::memory::UserMemory;
 
@@ -85,7 +89,7 @@ impl Arrays {
     }
 }
 
-/// A blocking call that can be run, and run again.
+/// A call that can be run, and run again.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// With which arguments; none if it is not to be kept.
@@ -101,15 +105,14 @@ pub(crate) struct Plan {
 /// The plans that a communicator keeps, the latest last.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    #[expect(clippy::vec_box, reason = "plans go in and out with each call, and are some 600 bytes long")]
-    kept: Vec<Box<Plan>>,
+    kept: Vec<Arc<Plan>>,
     scratch_bytes: usize,
 }
 
 impl Plans {
     /// Takes out the plan of a call with these arguments.
     #[inline]
-    pub fn take(&mut self, arguments: &Arguments) -> Option<Box<Plan>> {
+    pub fn take(&mut self, arguments: &Arguments) -> Option<Arc<Plan>> {
         let is_it = |plan: &Plan| {
             plan.arguments.as_ref().is_some_and(|kept| kept.are(arguments)) && plan.arrays.are_unchanged()
         };
@@ -121,7 +124,7 @@ impl Plans {
 
     /// Puts a plan in, and lets the oldest go if that is too much.
     #[inline]
-    pub fn keep(&mut self, plan: Box<Plan>) {
+    pub fn keep(&mut self, plan: Arc<Plan>) {
         self.scratch_bytes += plan.script.scratch_bytes();
         self.kept.push(plan);
         while self.kept.len() > PLANS_MAX || self.scratch_bytes > SCRATCH_BYTES_MAX {
@@ -141,12 +144,12 @@ mod tests {
         Arguments::new("MPI_Bcast", [word, 1]).unwrap()
     }
 
-    fn plan(word: usize, scratch_bytes: usize) -> Box<Plan> {
+    fn plan(word: usize, scratch_bytes: usize) -> Arc<Plan> {
         let mut memory = OwnedMemory::new(scratch_bytes);
         let scratch = vec![(UserMemory::of(&mut memory), memory)];
         let (acts, rounds) = (Vec::new(), Vec::new());
         let script = Script { communicator: Key(0), acts, rounds, operation: None, scratch };
-        Box::new(Plan { arguments: Some(arguments(word)), arrays: Arrays::new(true), script, used: None })
+        Arc::new(Plan { arguments: Some(arguments(word)), arrays: Arrays::new(true), script, used: None })
     }
 
     #[test]
@@ -178,7 +181,7 @@ mod tests {
         let mut memory = OwnedMemory::new(100);
         let array = UserMemory::of(&mut memory);
         let mut kept = plan(7, 1);
-        kept.arrays.note(array, 100);
+        Arc::get_mut(&mut kept).unwrap().arrays.note(array, 100);
         let mut plans = Plans::default();
         plans.keep(kept);
         array.offset(99).store(1_u8);

@@ -8,11 +8,11 @@
 //! of processes do not overtake each other and both go through the same rounds.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use postrider_os::gate::GateGuard;
 
 use super::calls::{Calls, Form, Planned};
+use super::kept::Arguments;
 use super::schedule::Schedule;
 use super::script::Call;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use crate::{Instance, State};
 /// A collective operation of this process that has been started.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    planned: Arc<Planned>,
+    planned: Planned,
     /// The round to post next. Until then the local steps of the one before are to be done.
     next: usize,
     /// The messages of the round before.
@@ -36,7 +36,7 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    fn new(planned: Arc<Planned>) -> Self {
+    fn new(planned: Planned) -> Self {
         Self { planned, next: 0, messages: Vec::new(), failed: None, error: None }
     }
 
@@ -63,19 +63,20 @@ impl UnderWay {
     /// The local steps that are to be done now.
     fn local(&self) -> Range<usize> {
         let before = self.next.checked_sub(1).filter(|_| self.error.is_none());
-        before.map_or(0..0, |before| self.planned.script.rounds[before].local.clone())
+        before.map_or(0..0, |before| self.planned.plan.script.rounds[before].local.clone())
     }
 
     fn compute(&mut self) {
-        self.error = self.planned.script.compute(self.local()).err();
+        self.error = self.planned.plan.script.compute(self.local()).err();
     }
 
     fn is_over(&self) -> bool {
-        self.error.is_some() || self.next == self.planned.script.rounds.len()
+        self.error.is_some() || self.next == self.planned.plan.script.rounds.len()
     }
 
     fn post(&mut self, state: &mut State) {
-        let Planned { script, number } = &*self.planned;
+        let Planned { plan, number } = &self.planned;
+        let script = &plan.script;
         let round = &script.rounds[self.next];
         let copies = || script.compute(round.copies.clone());
         self.error = script.post(state, round, *number, &mut self.messages).and_then(|()| copies()).err();
@@ -85,8 +86,8 @@ impl UnderWay {
 
 impl State {
     /// Starts an operation; it does not go on before the next progress.
-    pub(crate) fn start_collective(&mut self, planned: Arc<Planned>) -> Key {
-        let communicator = planned.script.communicator;
+    pub(crate) fn start_collective(&mut self, planned: Planned) -> Key {
+        let communicator = planned.communicator();
         let work = Work::Collective(Some(Box::new(UnderWay::new(planned))));
         let key = self.insert_request(communicator, work);
         self.collectives.push(key);
@@ -121,8 +122,10 @@ impl State {
         }
     }
 
-    fn end_collective(&mut self, key: Key, error: Option<Error>) {
+    fn end_collective(&mut self, key: Key, operation: UnderWay) {
         self.collectives.retain(|other| *other != key);
+        self.keep_plan(operation.planned.plan);
+        let error = operation.error.or(operation.failed);
         self.finish(key, Completion { status: Status::EMPTY, error });
     }
 }
@@ -131,14 +134,15 @@ impl Instance {
     /// Starts a nonblocking collective operation and returns its request (section 6.12).
     ///
     /// # Errors
-    /// Those of [`Instance::plan`].
+    /// When there is no such communicator, or those of `prepare`.
     pub fn start_collective(
         &self,
         communicator: Key,
+        arguments: Option<Arguments>,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Key> {
-        let planned = Arc::new(self.plan(communicator, Form::Beside, prepare)?);
         let mut state = self.lock();
+        let planned = self.plan(&mut state, communicator, (Form::Beside, arguments), prepare)?;
         let key = state.start_collective(planned);
         drop(self.advance(state));
         Ok(key)
@@ -147,14 +151,16 @@ impl Instance {
     /// Makes the persistent request of a collective operation (section 6.13).
     ///
     /// # Errors
-    /// Those of [`Instance::plan`].
+    /// When there is no such communicator, or those of `prepare`.
     pub fn persistent_collective(
         &self,
         communicator: Key,
         prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
     ) -> Result<Key> {
-        let planned = Arc::new(self.plan(communicator, Form::Beside, prepare)?);
-        self.with(|state| state.persistent(Template::Collective(planned)))
+        self.with(|state| {
+            let planned = self.plan(state, communicator, (Form::Beside, None), prepare)?;
+            state.persistent(Template::Collective(planned))
+        })
     }
 
     /// Makes progress, that of collective operations too.
@@ -181,7 +187,7 @@ impl Instance {
                 }
                 if operation.is_over() {
                     let before = state.completions;
-                    state.end_collective(key, operation.error.take().or(operation.failed.take()));
+                    state.end_collective(key, *operation);
                     self.wake_others(&state, before);
                     break;
                 }

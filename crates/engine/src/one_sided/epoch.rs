@@ -64,15 +64,21 @@ impl Epoch {
     /// When no epoch allows it.
     #[inline]
     pub fn access(&mut self, rank: u32) -> Result<()> {
-        if let Access::Fence { used } = &mut self.access {
-            *used = true;
-            return Ok(());
-        }
-        match &self.access {
-            Access::Started(ranks) if ranks.contains(&rank) => Ok(()),
-            Access::Locked if self.place_of(rank).is_ok() => Ok(()),
-            Access::LockedAll { .. } => Ok(()),
-            _ => Err(no_epoch(rank)),
+        if self.allows(rank) { Ok(()) } else { Err(no_epoch(rank)) }
+    }
+
+    /// The same, without a word about what is wrong.
+    #[inline]
+    pub fn allows(&mut self, rank: u32) -> bool {
+        match &mut self.access {
+            Access::LockedAll { .. } => true,
+            Access::Locked => self.place_of(rank).is_ok(),
+            Access::Started(ranks) => ranks.contains(&rank),
+            Access::Fence { used } => {
+                *used = true;
+                true
+            }
+            Access::None => false,
         }
     }
 

@@ -39,18 +39,18 @@ impl Combination {
 
 impl Window {
     /// Where a run is mapped, and whose memory it is.
-    #[inline]
+    #[inline(always)]
     fn reach(&mut self, near: &Near) -> Option<(u32, UserMemory)> {
         let rank = u32::try_from(near.rank).ok()?;
         let (peer, shared) = (self.peers.get(rank as usize)?, self.shared.as_ref()?);
         let offset = near.displacement.checked_mul(peer.unit).filter(|offset| *offset >= 0)?;
         let is_inside = near.displacement >= 0 && near.bytes as i64 <= peer.size - offset;
-        (is_inside && self.epoch.access(rank).is_ok()).then(|| (rank, shared.base(rank).offset(offset)))
+        (is_inside && self.epoch.allows(rank)).then(|| (rank, shared.base(rank).offset(offset)))
     }
 }
 
 impl State {
-    #[inline]
+    #[inline(always)]
     fn reach(&mut self, near: &Near) -> Option<(&Window, u32, UserMemory)> {
         let window = self.windows.get_mut(near.window).ok()?;
         let (rank, there) = window.reach(near)?;

@@ -80,10 +80,12 @@ impl Shared {
     }
 
     /// Where `rank`'s memory begins here.
+    #[inline]
     pub fn base(&self, rank: u32) -> UserMemory {
         self.segment.place(self.plan.starts[rank as usize], 0)
     }
 
+    #[inline]
     fn word(&self, rank: u32, offset: usize) -> &AtomicU32 {
         self.segment.word32(rank as usize * self.plan.control + offset)
     }

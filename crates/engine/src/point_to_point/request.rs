@@ -1,7 +1,5 @@
 //! Requests: operations under way, and persistent ones (MPI 5.0, sections 3.7 and 3.9).
 
-use std::sync::Arc;
-
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::Message;
@@ -158,5 +156,5 @@ pub enum Template {
     /// `MPI_Recv_init`.
     Receive(Message),
     /// `MPI_Barrier_init` and the like.
-    Collective(Arc<Planned>),
+    Collective(Planned),
 }

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use postrider_os::job::Job;
+use postrider_os::job::{Job, RankBell};
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
 use postrider_os::ring::{Consumer, Packet, Producer};
@@ -44,8 +44,9 @@ algorithms! {
 #[derive(Debug)]
 pub struct SharedMemory {
     job: Arc<Job>,
-    /// The rank of each place.
+    /// The rank of each place, and its doorbell.
     ranks: Vec<u32>,
+    bells: Vec<RankBell>,
     place: usize,
     producers: Vec<Producer>,
     consumers: Vec<Consumer>,
@@ -66,12 +67,14 @@ impl SharedMemory {
         let ranks = job.local_ranks().to_vec();
         let producers: Vec<_> = ranks.iter().map(|&peer| job.producer(peer, rank)).collect();
         let consumers = ranks.iter().map(|&peer| job.consumer(rank, peer)).collect();
+        let bells = ranks.iter().map(|&peer| job.bell_of(peer)).collect();
         let single_copy = SingleCopy::all_if(ranks.len() > shape.cores as usize);
         let place = job.placement().place_of(rank) as usize;
         let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
         Self {
             job,
             ranks,
+            bells,
             place,
             producers,
             consumers,
@@ -112,7 +115,7 @@ impl SharedMemory {
             body.copy_to(cells.offset(head_bytes as i64), bytes);
         });
         if sent {
-            self.job.doorbell(self.ranks[place as usize]).ring();
+            self.bells[place as usize].ring();
         }
         sent
     }
@@ -149,7 +152,7 @@ impl SharedMemory {
         tray.give_back((places.len() - told) as u32);
         // Only now: who is woken may take this process's core.
         for &place in &places[..told] {
-            self.job.doorbell(self.ranks[place as usize]).ring();
+            self.bells[place as usize].ring();
         }
         told
     }
@@ -199,7 +202,7 @@ impl SharedMemory {
             self.job.tray(self.ranks[place], index).0.give_back(1);
         }
         if self.consumers[place].release(packet) {
-            self.job.doorbell(self.ranks[place]).ring();
+            self.bells[place].ring();
         }
         true
     }

@@ -34,7 +34,7 @@ fn start(rank: &Rank, root: i32, number: usize) -> Broadcast {
     let (place, count) = (UserMemory::of(&mut memory), expected.len() as i64);
     let data = Data { memory: place, count, datatype: byte.clone() };
     let prepare = |calls: &Calls| calls.broadcast(calls.root(root)?, Some(data));
-    let request = rank.instance.start_collective(State::WORLD, prepare).expect("it is started");
+    let request = rank.instance.start_collective(State::WORLD, None, prepare).expect("it is started");
     Broadcast { request, memory, expected }
 }
 

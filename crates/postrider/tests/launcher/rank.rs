@@ -4,6 +4,7 @@
 //! script is a list of words, done in order; see [`act`]. Without the variable the test does nothing.
 
 use std::process::exit;
+use std::sync::Arc;
 use std::time::Duration;
 
 use postrider_os::job::{CallName, ENV_JOB, ENV_RANK, Job, State};
@@ -15,6 +16,7 @@ use crate::support::{POLL, is_gone};
 fn play() {
     let Ok(scripts) = std::env::var("SCRIPT") else { return };
     let job = Job::open(&std::env::var(ENV_JOB).expect("the job is named")).expect("the job opens");
+    let job = Arc::new(job);
     let rank: u32 = std::env::var(ENV_RANK).expect("the rank is named").parse().expect("a number");
     let scripts: Vec<&str> = scripts.split(';').collect();
     let script = scripts.get(rank as usize).or(scripts.last()).expect("a script");
@@ -24,7 +26,7 @@ fn play() {
     exit(0);
 }
 
-fn act(word: &str, job: &Job, rank: u32) {
+fn act(word: &str, job: &Arc<Job>, rank: u32) {
     let (action, value) = word.split_once(':').unwrap_or((word, "0"));
     let number = || value.parse::<u32>().expect("a number");
     let slot = job.slot(rank);
@@ -33,8 +35,8 @@ fn act(word: &str, job: &Job, rank: u32) {
             assert!(slot.claim());
             slot.set_state(State::Initialized);
         }
-        "enter" => slot.enter(CallName::new(value)),
-        "leave" => slot.leave(),
+        "enter" => job.nameplate(rank).enter(CallName::new(value)),
+        "leave" => job.nameplate(rank).leave(),
         "finalize" => slot.set_state(State::Finalized),
         "abort" => {
             slot.abort(number() as i32);
