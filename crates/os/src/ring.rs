@@ -36,6 +36,8 @@ pub const RING_HEADER_BYTES: usize = 128;
 
 const CELL: usize = 64;
 const WORD: usize = 8;
+/// The bytes of a packet's body that lie in its first cell: what follows them begins with a cache line.
+pub const FIRST_CELL_BYTES: usize = CELL - WORD;
 const FILLED: u64 = 1 << 31;
 const SKIP: u64 = FILLED | 0x7fff_ffff;
 

@@ -167,10 +167,10 @@ impl State {
         Ok(())
     }
 
-    /// The longest body of a one-sided packet to `peer`.
+    /// The longest body of a one-sided packet to `peer`: a piece, where the way there has such, so that both sides are busy.
     pub(super) fn part_bytes_max(&self, peer: u32) -> u64 {
-        let Limits { eager_bytes_max, .. } = self.transport.limits(peer);
-        eager_bytes_max.min(PART_BYTES_MAX)
+        let Limits { eager_bytes_max, piece_bytes_max, .. } = self.transport.limits(peer);
+        if piece_bytes_max > 0 { piece_bytes_max as u64 } else { eager_bytes_max.min(PART_BYTES_MAX) }
     }
 
     /// Sends parts as long as there is room; true when all has left, and the operation has ended for its memory here.

@@ -20,11 +20,11 @@ use postrider_os::bridge::{Bridge, Side};
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
-use postrider_os::ring::{Consumer, Packet, Producer};
+use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 
 use super::post::Post;
-use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming};
-use super::wire::{HEADER_BYTES_MAX, Header};
+use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming, push};
+use super::wire::Header;
 use super::{Incoming, Limits, SingleCopy, Transport};
 use crate::error::{Error, Result};
 
@@ -204,7 +204,7 @@ impl Bridged {
             }
             _ => {}
         }
-        let room = link.way_out().map_or(0, |way| way.producer.body_bytes_max() - HEADER_BYTES_MAX);
+        let room = link.way_out().map_or(0, |way| way.producer.body_bytes_max() - FIRST_CELL_BYTES);
         Limits {
             eager_bytes_max: EAGER_BYTES_MAX.min(room) as u64,
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
@@ -234,11 +234,7 @@ impl Bridged {
             return Err(Error::new(MPI_ERR_OTHER, "the connection to that process has been given up"));
         };
         let Some(way) = ways.get_mut(*settled - 1) else { return Ok(false) };
-        let head_bytes = header.bytes();
-        let sent = way.producer.push(header.kind as u32, head_bytes + bytes, |cells| {
-            header.write(cells);
-            body.copy_to(cells.offset(head_bytes as i64), bytes);
-        });
+        let sent = push(&mut way.producer, header, body, bytes);
         if sent {
             job.doorbell(*rank).ring();
         }

@@ -27,9 +27,8 @@ use postrider_os::memory::UserMemory;
 use postrider_os::packet::{CREDIT, Class, Head, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
-use super::shared_memory::parsed;
-use super::wire::{HEADER_BYTES_MAX, Header};
-use super::{Incoming, Limits, SingleCopy};
+use super::wire::{HEADER_BYTES_MAX, Header, Kind};
+use super::{Body, Incoming, Limits, SingleCopy};
 use crate::error::Error;
 
 /// Messages up to this size travel at once: what asking first would cost is more than their time on the way.
@@ -378,7 +377,7 @@ impl Post {
         if kind != CREDIT {
             self.is_awaited = true;
             self.expect(peer, bytes);
-            let incoming = parsed(peer, u32::from(kind), body, bytes);
+            let incoming = parsed(peer, kind, body, bytes);
             return incoming.map(Some).ok_or_else(|| nonsense(peer, kind, bytes));
         }
         if bytes != size_of::<u64>() {
@@ -492,6 +491,15 @@ impl Post {
             self.bell.ring(self.job.post_bell());
         }
     }
+}
+
+/// The packet that has come from another host; none when it is no packet.
+#[inline]
+fn parsed(peer: u32, kind: u8, packet: UserMemory, bytes: usize) -> Option<Incoming> {
+    let header = Header::read(Kind::from_number(kind)?, packet, bytes)?;
+    let head_bytes = header.bytes();
+    let body = Body::Memory(packet.offset(head_bytes as i64), bytes - head_bytes);
+    Some(Incoming { peer, header, body })
 }
 
 /// The error for what a post has handed over and is no packet.

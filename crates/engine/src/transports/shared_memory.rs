@@ -15,10 +15,10 @@ use std::sync::Arc;
 use postrider_os::job::{Job, RankBell};
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
-use postrider_os::ring::{Consumer, Packet, Producer};
+use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 use postrider_os::shelf::{TRAY_BYTES, TRAYS};
 
-use super::wire::{HEADER_BYTES_MAX, Header, Kind};
+use super::wire::{Header, Kind};
 use super::{Body, Incoming, Limits, Multicast, SingleCopy};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
@@ -70,7 +70,7 @@ impl SharedMemory {
         let bells = ranks.iter().map(|&peer| job.bell_of(peer)).collect();
         let single_copy = SingleCopy::all_if(ranks.len() > shape.cores as usize);
         let place = job.placement().place_of(rank) as usize;
-        let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - HEADER_BYTES_MAX);
+        let room = producers.first().map_or(0, |producer| producer.body_bytes_max() - FIRST_CELL_BYTES);
         Self {
             job,
             ranks,
@@ -109,11 +109,7 @@ impl SharedMemory {
     /// Sends a packet to the process of a place; false when the ring has no room.
     #[inline]
     pub(super) fn send(&mut self, place: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
-        let head_bytes = header.bytes();
-        let sent = self.producers[place as usize].push(header.kind as u32, head_bytes + bytes, |cells| {
-            header.write(cells);
-            body.copy_to(cells.offset(head_bytes as i64), bytes);
-        });
+        let sent = push(&mut self.producers[place as usize], header, body, bytes);
         if sent {
             self.bells[place as usize].ring();
         }
@@ -230,27 +226,37 @@ pub fn which_once(forced: Option<Algorithm>, crowded: bool) -> SingleCopy {
     }
 }
 
-/// The packet of kind `kind` and of `bytes` bytes at `packet` that rank `peer` has sent.
+/// Where the body of a packet lies in a ring: right behind the header, if that is still in the first cell, or else from the
+/// second one on, so that whole cache lines are copied.
 #[inline]
-pub(super) fn incoming(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Incoming {
-    parsed(peer, kind, packet, bytes).unwrap_or_else(|| {
-        panic!(
-            "a ring holds a packet of rank {peer} of kind {kind} and {bytes} bytes: memory was overwritten"
-        )
+fn head_bytes(header_bytes: usize, packet_bytes: usize) -> usize {
+    if packet_bytes > FIRST_CELL_BYTES { FIRST_CELL_BYTES } else { header_bytes }
+}
+
+/// Puts a packet in a ring; false when there is no room.
+#[inline]
+pub(super) fn push(producer: &mut Producer, header: &Header, body: UserMemory, bytes: usize) -> bool {
+    let head_bytes = head_bytes(header.bytes(), header.bytes() + bytes);
+    producer.push(header.kind as u32, head_bytes + bytes, |cells| {
+        header.write(cells);
+        body.copy_to(cells.offset(head_bytes as i64), bytes);
     })
 }
 
-/// The same for what may come from another host; none when it is no packet.
+/// The packet of kind `kind` and of `bytes` bytes at `packet` that rank `peer` has put in a ring.
 #[inline]
-pub(super) fn parsed(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Option<Incoming> {
+pub(super) fn incoming(peer: u32, kind: u32, packet: UserMemory, bytes: usize) -> Incoming {
     // What stands above the kind is for shelves.
-    let kind = Kind::from_number(kind as u8)?;
-    let header = Header::read(kind, packet, bytes)?;
-    let head_bytes = header.bytes();
-    let place = packet.offset(head_bytes as i64);
-    Some(Incoming { peer, header, body: Body::Memory(place, bytes - head_bytes) })
+    let header = Kind::from_number(kind as u8).and_then(|kind| Header::read(kind, packet, bytes));
+    let Some(header) = header else {
+        panic!(
+            "a ring holds a packet of rank {peer} of kind {kind} and {bytes} bytes: memory was overwritten"
+        )
+    };
+    let head_bytes = head_bytes(header.bytes(), bytes);
+    let body = Body::Memory(packet.offset(head_bytes as i64), bytes - head_bytes);
+    Incoming { peer, header, body }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
