@@ -52,17 +52,37 @@ pub fn namespace() -> String {
 /// # Errors
 /// When the system does not allow it (another user, a container's seccomp, Yama) or the address is not there.
 pub fn read_from(pid: u32, address: u64, into: UserMemory, bytes: usize) -> io::Result<()> {
+    copy_across(bytes, |done, left| {
+        let (local, remote) = sides(into, address, done, left);
+        // SAFETY: the kernel checks the remote side; `into` names `bytes` writable bytes by its promise.
+        unsafe { libc::process_vm_readv(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0) }
+    })
+}
+
+/// Copies `bytes` bytes at `from` to `address` in process `pid`, in one copy (`process_vm_writev`).
+///
+/// # Errors
+/// As [`read_from`]; then some of them may have been copied.
+pub fn write_to(pid: u32, address: u64, from: UserMemory, bytes: usize) -> io::Result<()> {
+    copy_across(bytes, |done, left| {
+        let (local, remote) = sides(from, address, done, left);
+        // SAFETY: the kernel checks the remote side; `from` names `bytes` readable bytes by its promise.
+        unsafe { libc::process_vm_writev(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0) }
+    })
+}
+
+/// What is left of both sides of a copy.
+fn sides(here: UserMemory, there: u64, done: usize, left: usize) -> (libc::iovec, libc::iovec) {
+    let side = |address| libc::iovec { iov_base: address as *mut libc::c_void, iov_len: left };
+    (side(here.offset(done as i64).address()), side(there as usize + done))
+}
+
+/// Calls `copy` with what is done and what is left until all is done.
+fn copy_across(bytes: usize, copy: impl Fn(usize, usize) -> isize) -> io::Result<()> {
     let mut done = 0;
     while done < bytes {
-        let local =
-            libc::iovec { iov_base: into.offset(done as i64).address() as *mut _, iov_len: bytes - done };
-        let remote = libc::iovec { iov_base: (address as usize + done) as *mut _, iov_len: bytes - done };
-        // SAFETY: the kernel checks the remote side; `into` names `bytes` writable bytes by its promise.
-        let n = unsafe {
-            libc::process_vm_readv(pid as libc::pid_t, &raw const local, 1, &raw const remote, 1, 0)
-        };
-        match n {
-            1.. => done += n as usize,
+        match copy(done, bytes - done) {
+            n @ 1.. => done += n as usize,
             0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
             _ => return Err(io::Error::last_os_error()),
         }

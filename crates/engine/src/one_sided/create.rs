@@ -10,7 +10,7 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::shared_memory::Segment;
 
 use super::shared::{Plan, Shared};
-use super::window::{Flavor, Part, Peer, Window};
+use super::window::{Copied, Flavor, Part, Peer, Window};
 use crate::communicators::{Process, Space};
 use crate::error::{Error, Result};
 use crate::info::Info;
@@ -106,8 +106,8 @@ impl Instance {
     /// Tells the others of this process's part, and gives the window memory.
     fn fill_window(&self, key: Key, communicator: Key, new: &NewWindow) -> Result<()> {
         let Part { size, unit, alignment, apart } = new.part();
-        let words = [size as u64, unit as u64, alignment, u64::from(apart)];
-        let parts = self.swap_parts(communicator, words)?;
+        let own = [size as u64, unit as u64, alignment, u64::from(apart), new.base.address() as u64];
+        let parts = self.swap_parts(communicator, own)?;
         let near = self.with(|state| {
             let window = state.windows.get_mut(key)?;
             for (peer, words) in window.peers.iter_mut().zip(&parts) {
@@ -117,7 +117,12 @@ impl Instance {
             let (placement, here) = (&self.facts.placement, self.facts.placement.host_of(self.facts.rank));
             let is_near =
                 |peer: &Peer| peer.process < self.facts.size && placement.host_of(peer.process) == here;
-            Ok(window.peers.iter().all(is_near))
+            let near = window.peers.iter().all(is_near);
+            window.copied = Copied::worth_it(self.facts.crowded);
+            if new.flavor == Flavor::Create {
+                state.note_addresses(key, parts.iter().map(|words| words[4]))?;
+            }
+            Ok(near)
         })?;
         if matches!(new.flavor, Flavor::Create | Flavor::Dynamic) {
             return Ok(());
@@ -133,23 +138,24 @@ impl Instance {
                 format!("the processes of the window cannot share memory: {why}"),
             ));
         }
-        let memory = new.memory();
-        let found = memory.is_some();
-        if let Some((memory, base)) = memory {
+        let mut own = [0; 2];
+        if let Some((memory, base)) = new.memory() {
+            own = [1, base.address() as u64];
             self.with(|state| {
                 let window = state.windows.get_mut(key)?;
                 (window.memory, window.base) = (Some(memory), base);
                 Ok(())
             })?;
         }
-        if self.swap_parts(communicator, [u64::from(found); 4])?.iter().all(|words| words[0] != 0) {
-            return Ok(());
+        let bases = self.swap_parts(communicator, own)?;
+        if bases.iter().any(|[found, _]| *found == 0) {
+            return Err(Error::new(MPI_ERR_NO_MEM, "there is not enough memory for the window"));
         }
-        Err(Error::new(MPI_ERR_NO_MEM, "there is not enough memory for the window"))
+        self.with(|state| state.note_addresses(key, bases.iter().map(|[_, base]| *base)))
     }
 
     /// Makes a segment for all memories of a window, which is what true means; nothing has happened otherwise.
-    fn share_memory(&self, key: Key, communicator: Key, parts: &[[u64; 4]]) -> Result<bool> {
+    fn share_memory(&self, key: Key, communicator: Key, parts: &[[u64; 5]]) -> Result<bool> {
         let apart = parts.iter().all(|words| words[3] != 0);
         let least = if apart { PAGE } else { 64 };
         let alignment = parts.iter().fold(least, |alignment, words| alignment.max(words[2]));
@@ -160,8 +166,8 @@ impl Instance {
         let made = leads.then(|| Segment::create(plan.bytes).ok()).flatten();
         let name = made
             .as_ref()
-            .map_or([0; 4], |segment| [1, u64::from(std::process::id()), u64::from(segment.descriptor()), 0]);
-        let [there, pid, descriptor, _] = self.swap_parts(communicator, name)?[0];
+            .map_or([0; 3], |segment| [1, u64::from(std::process::id()), u64::from(segment.descriptor())]);
+        let [there, pid, descriptor] = self.swap_parts(communicator, name)?[0];
         let segment = match made {
             None if there != 0 => Segment::open(pid as u32, descriptor as u32).ok(),
             made => made,
@@ -174,7 +180,7 @@ impl Instance {
             window.shared = shared;
             Ok(())
         })?;
-        let all = self.swap_parts(communicator, [u64::from(found); 4])?.iter().all(|words| words[0] != 0);
+        let all = self.swap_parts(communicator, [u64::from(found)])?.iter().all(|[found]| *found != 0);
         self.with(|state| {
             let shared = &mut state.windows.get_mut(key)?.shared;
             *shared = shared.take().filter(|_| all);
@@ -184,24 +190,14 @@ impl Instance {
     }
 
     /// Everybody gets everybody's words, by rank.
-    fn swap_parts(&self, communicator: Key, own: [u64; 4]) -> Result<Vec<[u64; 4]>> {
-        let mut bytes = [0; 32];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(own) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        let all = self.gather_locally(communicator, &bytes)?;
-        let words = |bytes: &[u8]| {
-            let mut words = [0; 4];
-            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
-                *word = u64::from_le_bytes(*bytes);
-            }
-            words
-        };
-        let words: Vec<_> = all.chunks_exact(bytes.len()).map(words).collect();
-        if words.is_empty() {
+    fn swap_parts<const N: usize>(&self, communicator: Key, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+        let all = self.gather_locally(communicator, &own.map(u64::to_le_bytes).concat())?;
+        let words: Vec<u64> = all.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        let parts = words.as_chunks::<N>().0.to_vec();
+        if parts.is_empty() {
             return Err(Error::new(MPI_ERR_INTERN, "a window has no processes"));
         }
-        Ok(words)
+        Ok(parts)
     }
 
     /// Frees a window, whose attributes have been deleted by the caller.
@@ -222,6 +218,15 @@ impl State {
     /// Within an epoch.
     pub fn check_free_window(&self, key: Key) -> Result<()> {
         self.windows.get(key)?.epoch.end()
+    }
+
+    /// Where the memories of a window begin in their processes, of which those on this host can be copied from and to.
+    fn note_addresses(&mut self, key: Key, addresses: impl Iterator<Item = u64>) -> Result<()> {
+        let (transport, window) = (&self.transport, self.windows.get_mut(key)?);
+        for (peer, address) in window.peers.iter_mut().zip(addresses) {
+            peer.address = transport.is_near(peer.process).then_some(address);
+        }
+        Ok(())
     }
 
     /// The window knows its own part: the first packets may come before this process has looked at the others'.

@@ -1,5 +1,5 @@
-//! Operations on memory that this process has mapped: the origin does them itself, at once; those on memory without gaps, which most
-//! are, without more ado.
+//! Operations that the origin does itself, at once: those on memory that it has mapped, and copies from and to memory of another process
+//! of its host.
 //!
 //! Puts and gets are copies. Accumulates are done in parts like those that travel, each under the mutex of the target's memory, so
 //! that they are atomic whoever does them; elements that the machine could change atomically by itself are no exception, since
@@ -9,10 +9,13 @@ use postrider_abi::MPI_ERR_RMA_RANGE;
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::operation::{Combination, Verb};
+use super::origin::{Begun, Target};
 use super::target::{perform, span};
 use super::transfer::{Transfer, refused};
-use super::window::Window;
+use super::window::{Copied, Window};
+use crate::State;
 use crate::error::Result;
+use crate::objects::Key;
 use crate::point_to_point::Buffer;
 
 /// The longest part of an accumulate: what others wait for.
@@ -98,6 +101,46 @@ impl Window {
             transfer.done += part;
         }
         Ok(())
+    }
+}
+
+impl State {
+    /// Copies what is wanted from the address space of another process of this host; false when that cannot be done, or is not
+    /// worth it.
+    pub(super) fn get_across(&mut self, window: Key, result: &Buffer, from: (&Target, &Begun)) -> bool {
+        let bytes = from.0.bytes();
+        let least = |copied: Copied| copied.get_bytes_min;
+        let Some((process, address, here)) = self.across(window, result, from, (bytes, least)) else {
+            return false;
+        };
+        self.transport.fetch(process, address, here, bytes as usize)
+    }
+
+    /// Copies data to the address space of another process of this host; false as for [`State::get_across`].
+    pub(super) fn put_across(&mut self, window: Key, data: &Buffer, to: (&Target, &Begun)) -> bool {
+        let bytes = data.bytes();
+        let least = |copied: Copied| copied.put_bytes_min;
+        let Some((process, address, here)) = self.across(window, data, to, (bytes, least)) else {
+            return false;
+        };
+        self.transport.store(process, address, here, bytes as usize)
+    }
+
+    /// The process and the address of a run there, and the run here, if there are such and `bytes` bytes are enough.
+    fn across(
+        &self,
+        window: Key,
+        here: &Buffer,
+        (target, begun): (&Target, &Begun),
+        (bytes, least): (u64, impl Fn(Copied) -> u64),
+    ) -> Option<(u32, u64, UserMemory)> {
+        let window = self.windows.get(window).ok()?;
+        let peer = &window.peers[begun.rank as usize];
+        let is_worth_it = bytes >= least(window.copied) && peer.process != self.own;
+        let is_run = target.datatype.is_dense_for(target.count);
+        let start = peer.address.filter(|_| is_worth_it && is_run)?;
+        let address = start.wrapping_add_signed(begun.offset + target.datatype.true_lb());
+        Some((peer.process, address, here.run()?))
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         pack_size(self.datatype, self.count)
     }
 
@@ -87,9 +87,9 @@ fn check_fits(data: u64, room: u64) -> Result<()> {
 }
 
 /// What [`State::begin`] found: the target, and where its elements begin.
-struct Begun {
-    rank: u32,
-    offset: i64,
+pub(super) struct Begun {
+    pub rank: u32,
+    pub offset: i64,
 }
 
 impl State {
@@ -132,6 +132,9 @@ impl State {
         check_fits(total, target.bytes())?;
         if let Some((here, there)) = self.runs(window, &data, (&target, &begun))? {
             here.copy_to(there, total as usize);
+            return Ok(Self::SENT);
+        }
+        if self.put_across(window, &data, (&target, &begun)) {
             return Ok(Self::SENT);
         }
         self.silent(window, (Verb::Put, None), data, (target, begun), total, with_request)
@@ -208,6 +211,9 @@ impl State {
         check_fits(total, result.bytes())?;
         if let Some((here, there)) = self.runs(window, &result, (&target, &begun))? {
             there.copy_to(here, total as usize);
+            return Ok(Self::SENT);
+        }
+        if self.get_across(window, &result, (&target, &begun)) {
             return Ok(Self::SENT);
         }
         let nothing = Buffer::dense(self.nowhere, 0);

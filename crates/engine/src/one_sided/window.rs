@@ -104,6 +104,27 @@ pub struct Window {
     pub(crate) memory: Option<OwnedMemory>,
     /// The memory of an allocated window that all its processes map.
     pub(crate) shared: Option<Shared>,
+    /// The shortest gets and puts that are copied from and to memory of another process of this host.
+    pub(crate) copied: Copied,
+}
+
+/// How long what is copied between address spaces is at least, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    pub get_bytes_min: u64,
+    pub put_bytes_min: u64,
+}
+
+impl Copied {
+    /// A copy between address spaces costs about as much as 16 KiB through a ring, as long as the target has a core to take them out; where
+    /// ranks share cores, it saves a wake-up, which a get always needs, and several puts at once need but one.
+    pub fn worth_it(crowded: bool) -> Self {
+        if crowded {
+            Self { get_bytes_min: 1, put_bytes_min: 1 << 10 }
+        } else {
+            Self { get_bytes_min: 16 << 10, put_bytes_min: 16 << 10 }
+        }
+    }
 }
 
 /// A process of a window, and what is under way between it and this one.
@@ -115,6 +136,8 @@ pub(crate) struct Peer {
     pub size: i64,
     /// Its displacement unit.
     pub unit: i64,
+    /// Where its memory begins in its own address space, if this process may copy from and to there.
+    pub address: Option<u64>,
     /// Operations that are answered, and have not been.
     pub unanswered: u32,
     /// Operations whose data has not left this process.
@@ -195,6 +218,7 @@ impl Window {
             facts,
             memory: None,
             shared: None,
+            copied: Copied::worth_it(false),
         }
     }
 

@@ -13,13 +13,13 @@
 //! A process has this transport from its first bridge on; before that nothing here costs anything.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::bridge::{Bridge, Side};
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
-use postrider_os::process;
 use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 
 use super::post::Post;
@@ -341,13 +341,13 @@ impl Bridged {
         self.link(peer).map_or_else(|| self.inner.is_near(peer), |link| link.carried.is_none())
     }
 
-    pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
-        let Some(link) = self.link(peer) else { return self.inner.fetch(peer, address, into, bytes) };
+    pub(super) fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
+        let Some(link) = self.link(peer) else { return self.inner.copy_across(peer, copy) };
         let Some((job, rank)) = link.peer.as_ref().filter(|_| self.single_copy && link.carried.is_none())
         else {
             return false;
         };
-        self.single_copy = process::read_from(job.slot(*rank).pid(), address, into, bytes).is_ok();
+        self.single_copy = copy(job.slot(*rank).pid()).is_ok();
         self.single_copy
     }
 }

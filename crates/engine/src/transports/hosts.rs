@@ -1,5 +1,6 @@
 //! The transport of a job over several hosts: rings to the processes of the same host, and the post to all others.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,7 +114,7 @@ impl Hosts {
         self.post.rise()
     }
 
-    pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
-        self.is_near(peer) && self.rings.fetch(peer, address, into, bytes)
+    pub(super) fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
+        self.is_near(peer) && self.rings.copy_across(peer, copy)
     }
 }

@@ -12,6 +12,7 @@ pub mod shared_memory;
 pub mod simulated;
 pub mod wire;
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -470,11 +471,25 @@ impl Transport {
 
     /// Copies `bytes` bytes at `address` of process `peer` to `into`; false when the system does not allow it.
     pub fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
+        self.copy_across(peer, |pid| process::read_from(pid, address, into, bytes))
+    }
+
+    /// Copies `bytes` bytes at `from` to `address` of process `peer`; false when the system does not allow it: then some of them
+    /// may have been copied.
+    pub fn store(&mut self, peer: u32, address: u64, from: UserMemory, bytes: usize) -> bool {
+        self.copy_across(peer, |pid| process::write_to(pid, address, from, bytes))
+    }
+
+    /// Does a copy between address spaces, given the number of the other process; false when the system does not allow it.
+    fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
         match self {
-            Self::SharedMemory(transport) => transport.fetch(peer, address, into, bytes),
-            Self::Hosts(transport) => transport.fetch(peer, address, into, bytes),
-            Self::Simulated(transport) => transport.fetch(address, into, bytes),
-            Self::Bridged(transport) => transport.fetch(peer, address, into, bytes),
+            Self::SharedMemory(transport) => transport.copy_across(peer, copy),
+            Self::Hosts(transport) => transport.copy_across(peer, copy),
+            // All processes of a simulation share one address space.
+            Self::Simulated(transport) => {
+                transport.limits().single_copy != SingleCopy::Never && copy(std::process::id()).is_ok()
+            }
+            Self::Bridged(transport) => transport.copy_across(peer, copy),
             Self::Alone | Self::File(_) => false,
         }
     }

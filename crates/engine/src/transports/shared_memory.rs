@@ -10,6 +10,7 @@
 //! A message for several processes that is neither short nor long is put on this process's shelf once
 //! ([`postrider_os::shelf`]); what goes through the rings is a header and where it lies, and its readers see a packet like any other.
 
+use std::io;
 use std::sync::Arc;
 
 use postrider_os::job::{Job, RankBell};
@@ -203,9 +204,9 @@ impl SharedMemory {
         true
     }
 
-    pub(super) fn fetch(&mut self, peer: u32, address: u64, into: UserMemory, bytes: usize) -> bool {
+    pub(super) fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
         let tries = self.single_copy != SingleCopy::Never;
-        let done = tries && process::read_from(self.job.slot(peer).pid(), address, into, bytes).is_ok();
+        let done = tries && copy(self.job.slot(peer).pid()).is_ok();
         if !done {
             self.single_copy = SingleCopy::Never;
         }

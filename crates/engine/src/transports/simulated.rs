@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::process;
 
 use super::wire::Header;
 use super::{Body, Incoming, Limits};
@@ -166,10 +165,5 @@ impl Simulated {
             }
         }
         None
-    }
-
-    /// All processes of a simulation share one address space.
-    pub(super) fn fetch(&self, address: u64, into: UserMemory, bytes: usize) -> bool {
-        process::read_from(std::process::id(), address, into, bytes).is_ok()
     }
 }
