@@ -7,6 +7,7 @@
 use postrider_abi::MPI_ERR_RMA_SYNC;
 
 use super::lock_queue::LockKind;
+use super::window::Ranks;
 use crate::error::{Error, Result};
 
 /// What this process may access.
@@ -17,7 +18,7 @@ enum Access {
     /// Everything since a fence; whether something has been accessed.
     Fence { used: bool },
     /// The ranks of a group, since `MPI_Win_start`.
-    Started(Vec<u32>),
+    Started(Ranks),
     /// The ranks that are locked.
     Locked,
     /// Everything since `MPI_Win_lock_all`, with whether locks are held.
@@ -31,7 +32,7 @@ pub struct Epoch {
     /// The ranks that are locked, in order, each with the lock that is held there (none with `MPI_MODE_NOCHECK`).
     locked: Vec<(u32, Option<LockKind>)>,
     /// Who may access this process's memory, since `MPI_Win_post`.
-    exposed: Option<Vec<u32>>,
+    exposed: Option<Ranks>,
 }
 
 impl Default for Epoch {
@@ -124,7 +125,7 @@ impl Epoch {
     ///
     /// # Errors
     /// Within another access epoch.
-    pub fn start(&mut self, ranks: Vec<u32>) -> Result<()> {
+    pub fn start(&mut self, ranks: Ranks) -> Result<()> {
         self.no_used_access("MPI_Win_start")?;
         self.access = Access::Started(ranks);
         Ok(())
@@ -134,7 +135,7 @@ impl Epoch {
     ///
     /// # Errors
     /// Without `MPI_Win_start`.
-    pub fn complete(&mut self) -> Result<Vec<u32>> {
+    pub fn complete(&mut self) -> Result<Ranks> {
         match std::mem::replace(&mut self.access, Access::None) {
             Access::Started(ranks) => Ok(ranks),
             other => {
@@ -148,7 +149,7 @@ impl Epoch {
     ///
     /// # Errors
     /// Within another exposure epoch.
-    pub fn post(&mut self, ranks: Vec<u32>) -> Result<()> {
+    pub fn post(&mut self, ranks: Ranks) -> Result<()> {
         self.no_exposure("MPI_Win_post")?;
         if self.access == (Access::Fence { used: true }) {
             return Err(wrong("MPI_Win_post in an epoch that a fence has opened"));
@@ -161,8 +162,8 @@ impl Epoch {
     ///
     /// # Errors
     /// Without `MPI_Win_post`.
-    pub fn exposed(&self) -> Result<&[u32]> {
-        self.exposed.as_deref().ok_or_else(|| wrong("no exposure epoch is open: there was no MPI_Win_post"))
+    pub fn exposed(&self) -> Result<&Ranks> {
+        self.exposed.as_ref().ok_or_else(|| wrong("no exposure epoch is open: there was no MPI_Win_post"))
     }
 
     /// The exposure epoch is over.
@@ -298,7 +299,9 @@ mod tests {
         epoch.end_fence(true);
         epoch.access(3).unwrap();
         assert!(
-            epoch.lock(1, HELD).is_err() && epoch.start(vec![1]).is_err() && epoch.post(vec![1]).is_err()
+            epoch.lock(1, HELD).is_err()
+                && epoch.start([1].into()).is_err()
+                && epoch.post([1].into()).is_err()
         );
         assert!(epoch.end().is_err());
         epoch.end_fence(false);
@@ -324,15 +327,17 @@ mod tests {
     #[test]
     fn access_and_exposure_may_overlap() {
         let mut epoch = Epoch::default();
-        epoch.post(vec![1]).unwrap();
-        epoch.start(vec![2]).unwrap();
+        epoch.post([1].into()).unwrap();
+        epoch.start([2].into()).unwrap();
         assert!(
-            epoch.post(vec![1]).is_err() && epoch.start(vec![2]).is_err() && epoch.begin_fence().is_err()
+            epoch.post([1].into()).is_err()
+                && epoch.start([2].into()).is_err()
+                && epoch.begin_fence().is_err()
         );
         assert!(epoch.access(1).is_err() && epoch.access(2).is_ok() && epoch.passive(2).is_err());
-        assert_eq!(epoch.complete(), Ok(vec![2]));
+        assert_eq!(epoch.complete(), Ok([2].into()));
         assert!(epoch.complete().is_err());
-        assert_eq!(epoch.exposed(), Ok(&[1][..]));
+        assert_eq!(epoch.exposed(), Ok(&[1].into()));
         epoch.end_exposure();
         assert!(epoch.exposed().is_err());
         epoch.end().unwrap();

@@ -8,16 +8,19 @@
 //! Assertions (section 12.5.5) are checked and not needed: what they allow to leave out costs little, and a program that asserts what
 //! is not so works all the same. Only `MPI_MODE_NOCHECK` with locks saves the lock, and `MPI_MODE_NOSUCCEED` the next epoch.
 
+use std::sync::Arc;
+
 use postrider_abi::{
     MPI_ERR_ASSERT, MPI_ERR_GROUP, MPI_ERR_RMA_SYNC, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT,
     MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED, MPI_PROC_NULL,
 };
+use postrider_os::gate::GateGuard;
 use postrider_os::sync::full_fence;
 
 use super::lock_queue::{LockKind, Manner};
 use super::operation::Verb;
 use super::transfer::refused;
-use super::window::{Peer, Window};
+use super::window::{GROUPS_MAX, Peer, Ranks, Window};
 use crate::collectives::Arguments;
 use crate::communicators::Group;
 use crate::error::{Error, Result};
@@ -60,6 +63,10 @@ enum Whom<'a> {
 }
 
 impl Window {
+    fn each(&mut self, whom: Whom, mut action: impl FnMut(u32, &mut Peer)) {
+        self.chosen(whom).for_each(|rank| action(rank, self.peer(rank)));
+    }
+
     fn chosen<'a>(&self, whom: Whom<'a>) -> impl Iterator<Item = u32> + use<'a> {
         let count = match whom {
             Whom::All => self.peers.len(),
@@ -96,14 +103,21 @@ impl Window {
         }
     }
 
-    /// The ranks of a group's processes.
-    fn ranks_of(&self, group: &Group) -> Result<Vec<u32>> {
+    /// The ranks of a group's processes. Programs use the same groups again and again: the last ones are kept.
+    fn ranks_of(&mut self, group: &Arc<Group>) -> Result<Ranks> {
+        if let Some((_, ranks)) = self.groups.iter().find(|(known, _)| Arc::ptr_eq(known, group)) {
+            return Ok(Arc::clone(ranks));
+        }
         let rank = |process| {
             let place = self.peers.iter().position(|peer| peer.process == process);
             let missing = || Error::new(MPI_ERR_GROUP, "a process of the group is not in the window's group");
             place.map(|place| place as u32).ok_or_else(missing)
         };
-        group.processes().map(|process| rank(process.0)).collect()
+        let ranks: Result<Vec<u32>> = group.processes().map(|process| rank(process.0)).collect();
+        let ranks = Ranks::from(ranks?);
+        self.groups.truncate(GROUPS_MAX - 1);
+        self.groups.push_front((Arc::clone(group), Arc::clone(&ranks)));
+        Ok(ranks)
     }
 }
 
@@ -143,34 +157,40 @@ impl State {
 }
 
 impl Instance {
-    /// Waits until something holds for all of some processes of a window.
-    fn wait_for_peers(&self, key: Key, whom: Whom, holds: impl Fn(&Peer) -> bool) -> Result<()> {
-        let mut state = self.lock();
+    /// Waits until something holds for all of some processes of a window; then, at once, does something with each.
+    fn wait_for_peers<'a>(
+        &'a self,
+        mut state: GateGuard<'a, State>,
+        (key, whom): (Key, Whom),
+        holds: impl Fn(&Peer) -> bool,
+        mut then: impl FnMut(u32, &mut Peer),
+    ) -> Result<()> {
         let window = state.windows.get_mut(key)?;
         if window.every(whom, &holds) && !window.looks_now() {
+            window.each(whom, then);
             return Ok(());
         }
         window.note_look();
         let before = state.completions;
         let state = self.progress(state)?;
         self.wake_others(&state, before);
-        self.wait_until(state, |state| match state.windows.get(key) {
-            Ok(window) => window.every(whom, &holds).then_some(Ok(())),
+        self.wait_until(state, |state| match state.windows.get_mut(key) {
+            Ok(window) if window.every(whom, &holds) => {
+                window.each(whom, &mut then);
+                Some(Ok(()))
+            }
+            Ok(_) => None,
             Err(error) => Some(Err(error)),
         })
     }
 
     /// Waits until everything is done that this process has asked some processes for, and says what went wrong there.
     fn wait_for_operations(&self, key: Key, whom: Whom) -> Result<()> {
-        self.wait_for_peers(key, whom, Peer::is_done)?;
-        self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            let mut failed = None;
-            for rank in window.chosen(whom) {
-                failed = failed.or(window.peer(rank).failed.take().map(|class| refused(class, rank)));
-            }
-            failed.map_or(Ok(()), Err)
-        })
+        let mut failed = None;
+        self.wait_for_peers(self.lock(), (key, whom), Peer::is_done, |rank, peer| {
+            failed = failed.take().or(peer.failed.take().map(|class| refused(class, rank)));
+        })?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// `MPI_Win_fence`.
@@ -197,21 +217,21 @@ impl Instance {
     /// `MPI_Win_start`: waits until all of the group have exposed their memory.
     ///
     /// # Errors
-    /// Within another access epoch, or when a process is not in the window's group.
-    pub fn start_access(&self, key: Key, group: &Group, assertions: i32) -> Result<()> {
+    /// Those of `group`; within another access epoch, or when a process is not in the window's group.
+    pub fn start_access(
+        &self,
+        key: Key,
+        group: impl FnOnce(&State) -> Result<Arc<Group>>,
+        assertions: i32,
+    ) -> Result<()> {
         check_assertions(assertions, MPI_MODE_NOCHECK)?;
-        let ranks = self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            let ranks = window.ranks_of(group)?;
-            window.epoch.start(ranks.clone())?;
-            Ok(ranks)
-        })?;
-        self.wait_for_peers(key, Whom::Some(&ranks), |peer| peer.posts > 0)?;
-        self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            ranks.iter().for_each(|rank| window.peer(*rank).posts -= 1);
-            Ok(())
-        })
+        let mut state = self.lock();
+        let group = group(&state)?;
+        let window = state.windows.get_mut(key)?;
+        let ranks = window.ranks_of(&group)?;
+        window.epoch.start(Arc::clone(&ranks))?;
+        let posted = |peer: &Peer| peer.posts > 0;
+        self.wait_for_peers(state, (key, Whom::Some(&ranks)), posted, |_, peer| peer.posts -= 1)
     }
 
     /// `MPI_Win_complete`.
@@ -219,26 +239,31 @@ impl Instance {
     /// # Errors
     /// Without `MPI_Win_start`.
     pub fn complete_access(&self, key: Key) -> Result<()> {
-        let ranks = self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            let ranks = window.epoch.complete()?;
-            ranks.iter().for_each(|rank| window.peer(*rank).silent = false);
-            state.tell(key, &ranks, Verb::Complete)?;
-            Ok(ranks)
-        })?;
-        self.wait_for_peers(key, Whom::Some(&ranks), Peer::is_local_done)
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        let ranks = window.epoch.complete()?;
+        let whom = Whom::Some(&ranks);
+        window.each(whom, |_, peer| peer.silent = false);
+        state.tell(key, &ranks, Verb::Complete)?;
+        self.wait_for_peers(state, (key, whom), Peer::is_local_done, |_, _| ())
     }
 
     /// `MPI_Win_post`.
     ///
     /// # Errors
-    /// Within another exposure epoch, or when a process is not in the window's group.
-    pub fn post_exposure(&self, key: Key, group: &Group, assertions: i32) -> Result<()> {
+    /// Those of `group`; within another exposure epoch, or when a process is not in the window's group.
+    pub fn post_exposure(
+        &self,
+        key: Key,
+        group: impl FnOnce(&State) -> Result<Arc<Group>>,
+        assertions: i32,
+    ) -> Result<()> {
         check_assertions(assertions, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)?;
         self.with(|state| {
+            let group = group(state)?;
             let window = state.windows.get_mut(key)?;
-            let ranks = window.ranks_of(group)?;
-            window.epoch.post(ranks.clone())?;
+            let ranks = window.ranks_of(&group)?;
+            window.epoch.post(Arc::clone(&ranks))?;
             state.tell(key, &ranks, Verb::Post)
         })
     }
@@ -338,12 +363,7 @@ impl Instance {
     }
 
     fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
-        self.wait_for_peers(key, whom, |peer| peer.granted)?;
-        self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            window.chosen(whom).for_each(|rank| window.peer(rank).granted = false);
-            Ok(())
-        })
+        self.wait_for_peers(self.lock(), (key, whom), |peer| peer.granted, |_, peer| peer.granted = false)
     }
 
     /// `MPI_Win_flush`, or with no rank `MPI_Win_flush_all`: waits until all operations are done.
@@ -364,8 +384,9 @@ impl Instance {
     /// # Errors
     /// Without a lock.
     pub fn flush_window_locally(&self, key: Key, rank: Option<i32>) -> Result<()> {
-        let whom = self.lock().windows.get(key)?.flushed(rank)?;
-        whom.map_or(Ok(()), |whom| self.wait_for_peers(key, whom, Peer::is_local_done))
+        let state = self.lock();
+        let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(()) };
+        self.wait_for_peers(state, (key, whom), Peer::is_local_done, |_, _| ())
     }
 
     /// `MPI_Win_sync`: loads and stores of this process and of others are put in order.
@@ -429,11 +450,11 @@ impl State {
     /// Ends the exposure epoch if everybody has completed; false if not.
     fn end_exposure(&mut self, key: Key) -> Result<bool> {
         let window = self.windows.get_mut(key)?;
-        let ranks = window.epoch.exposed()?.to_vec();
+        let ranks = Arc::clone(window.epoch.exposed()?);
         if !window.every(Whom::Some(&ranks), |peer| peer.completes > 0) {
             return Ok(false);
         }
-        ranks.iter().for_each(|rank| window.peer(*rank).completes -= 1);
+        window.each(Whom::Some(&ranks), |_, peer| peer.completes -= 1);
         window.epoch.end_exposure();
         Ok(true)
     }

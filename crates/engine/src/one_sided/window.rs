@@ -5,7 +5,8 @@
 //! window is refused where it is started. Only of dynamic windows the target alone knows what is attached; it tells the
 //! origin with the answer, or with the next confirmation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use postrider_abi::{
     MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_ATTACH, MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_RANGE,
@@ -18,6 +19,7 @@ use super::epoch::Epoch;
 use super::lock_queue::LockQueue;
 use super::operation::Block;
 use super::shared::Shared;
+use crate::communicators::Group;
 use crate::communicators::caching::Attributes;
 use crate::datatypes::Datatype;
 use crate::environment::Handler;
@@ -25,6 +27,11 @@ use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::objects::Key;
 
+/// Ranks of a window's group.
+pub(crate) type Ranks = Arc<[u32]>;
+
+/// The most groups whose ranks a window keeps.
+pub(crate) const GROUPS_MAX: usize = 4;
 /// How many calls that have nothing to wait for look once.
 const CALLS_PER_LOOK: u32 = 32;
 
@@ -94,6 +101,8 @@ pub struct Window {
     pub(crate) locks: LockQueue,
     /// All processes, this one too, by rank.
     pub(crate) peers: Vec<Peer>,
+    /// The groups that were used last with `MPI_Win_start` and `MPI_Win_post`, and their ranks here.
+    pub(crate) groups: VecDeque<(Arc<Group>, Ranks)>,
     /// Calls that found nothing to wait for, and went on without a look at what has come.
     unlooked: u32,
     /// What is attached to a dynamic window: lengths by address.
@@ -213,6 +222,7 @@ impl Window {
             epoch: Epoch::default(),
             locks: LockQueue::default(),
             peers: Vec::new(),
+            groups: VecDeque::new(),
             unlooked: 0,
             attached: BTreeMap::new(),
             facts,

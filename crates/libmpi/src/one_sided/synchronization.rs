@@ -28,8 +28,7 @@ mpi! {
 
     /// Section 12.5.2.
     MPI_Win_start (group: MPI_Group, assert: c_int, win: MPI_Win) on win {
-        let group = instance().with(|state| parse::group(state, group))?;
-        instance().start_access(parse::window(win)?, &group, assert)
+        instance().start_access(parse::window(win)?, |state| parse::group(state, group), assert)
     }
 
     /// Section 12.5.2.
@@ -39,8 +38,7 @@ mpi! {
 
     /// Section 12.5.2.
     MPI_Win_post (group: MPI_Group, assert: c_int, win: MPI_Win) on win {
-        let group = instance().with(|state| parse::group(state, group))?;
-        instance().post_exposure(parse::window(win)?, &group, assert)
+        instance().post_exposure(parse::window(win)?, |state| parse::group(state, group), assert)
     }
 
     /// Section 12.5.2.
