@@ -119,17 +119,15 @@ impl UserMemory {
     }
 
     /// For each of `count` values in turn: `both = combine(input, both)`. The arrays are dense, aligned or not, and are
-    /// the same or do not overlap. Simple functions become vector instructions.
+    /// the same or do not overlap. Simple functions become vector instructions, of the widest kind that the machine has of two.
     #[inline]
     pub fn zip_apply<T: Plain>(input: Self, both: Self, count: usize, combine: impl Fn(T, T) -> T) {
-        let (input, both) = (input.0 as *const T, both.0 as *mut T);
-        for index in 0..count {
-            // SAFETY: both promises cover the `count` values that the datatype names; every pattern of bytes is a `T`.
-            unsafe {
-                let value = combine(input.add(index).read_unaligned(), both.add(index).read_unaligned());
-                both.add(index).write_unaligned(value);
-            }
+        #[cfg(target_arch = "x86_64")]
+        if count >= WIDE_MIN && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { zip_wide(input, both, count, combine) };
         }
+        zip(input, both, count, combine);
     }
 
     /// The memory of a buffer of our own, for as long as `buffer` lives and is not resized.
@@ -137,6 +135,29 @@ impl UserMemory {
     pub fn of(buffer: &mut OwnedMemory) -> Self {
         Self(buffer.start.as_ptr() as usize)
     }
+}
+
+/// From how many values on the wider instructions are worth a look at whether there are any.
+#[cfg(target_arch = "x86_64")]
+const WIDE_MIN: usize = 16;
+
+#[inline(always)]
+fn zip<T: Plain>(input: UserMemory, both: UserMemory, count: usize, combine: impl Fn(T, T) -> T) {
+    let (input, both) = (input.0 as *const T, both.0 as *mut T);
+    for index in 0..count {
+        // SAFETY: both promises cover the `count` values that the datatype names; every pattern of bytes is a `T`.
+        unsafe {
+            let value = combine(input.add(index).read_unaligned(), both.add(index).read_unaligned());
+            both.add(index).write_unaligned(value);
+        }
+    }
+}
+
+/// The same loop, compiled for machines with 32-byte vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn zip_wide<T: Plain>(input: UserMemory, both: UserMemory, count: usize, combine: impl Fn(T, T) -> T) {
+    zip(input, both, count, combine);
 }
 
 /// Values that any pattern of bytes is one of, and all of whose bytes are data.
