@@ -261,6 +261,7 @@ impl Instance {
     #[must_use]
     pub fn new(mut world: World) -> Self {
         let state = Gate::new(State::new(&mut world), world.facts.threads);
+        world.waiter.begin();
         Self { state, waiter: world.waiter, helper: OwnBell::default(), facts: world.facts }
     }
 

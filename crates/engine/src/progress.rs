@@ -90,13 +90,18 @@ impl Instance {
         if let Some(result) = ready(&mut state) {
             return result;
         }
-        let (mut looks, mut offers) = (self.looks(), self.offers());
+        // Every message wakes all threads that wait, and is for one of them.
+        let mut is_one_of_many = false;
         loop {
-            let patience = if self.spins() && !self.facts.crowded { state.patience } else { 0 };
-            let (keeps, gives) = if state.transport.streams() { (1, 0) } else { (looks, offers) };
-            let last = keeps + patience + gives;
             let (mut look, mut taken) = (0, state.taken);
-            while look < last {
+            loop {
+                let (keeps, gives) = match state.transport.streams() || is_one_of_many {
+                    true => (1, 0),
+                    false => self.effort(state.patience),
+                };
+                if look >= keeps + gives {
+                    break;
+                }
                 state = self.progress(state)?;
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
@@ -112,7 +117,7 @@ impl Instance {
                     // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                     look = 0;
                 }
-                let pause = if look < keeps + patience { relax } else { process::give_way };
+                let pause = if look < keeps { relax } else { process::give_way };
                 if self.facts.threads.meet() {
                     drop(state);
                     pause();
@@ -127,10 +132,7 @@ impl Instance {
                 Slept::Woken(state) => state,
             };
             before = state.completions;
-            if state.sleepers > 0 {
-                // Every message wakes all threads that wait, and is for one of them.
-                (looks, offers) = (1, 0);
-            }
+            is_one_of_many |= state.sleepers > 0;
         }
     }
 
@@ -159,12 +161,18 @@ impl Instance {
         if self.spins() && !self.facts.crowded { SPINS } else { 1 }
     }
 
-    /// How often it looks then, before it sleeps.
-    fn offers(&self) -> u32 {
-        match (self.spins(), self.facts.crowded) {
-            (true, false) => OFFERS,
-            (true, true) => CROWDED_OFFERS,
-            (false, _) => 0,
+    /// How often a wait looks before it offers its core to others, and how often then, before it sleeps. Who wakes another rank may
+    /// make this one share its core, so that it asks again with each look.
+    #[inline]
+    fn effort(&self, patience: u32) -> (u32, u32) {
+        if !self.spins() {
+            (1, 0)
+        } else if !self.facts.crowded {
+            (SPINS + patience, OFFERS)
+        } else if self.waiter.is_crowded() {
+            (1, CROWDED_OFFERS)
+        } else {
+            (1, OFFERS)
         }
     }
 
@@ -215,6 +223,9 @@ impl Instance {
         let nothing_came = self.waiter.sleep(ticket, pause.unwrap_or(SLEEP_MAX)) && pause.is_none();
         let mut state = self.lock();
         state.sleepers -= 1;
+        if state.sleepers == 0 {
+            self.waiter.stay_awake();
+        }
         if nothing_came {
             self.waiter.check()?;
             state.check_strangers(&self.waiter)?;

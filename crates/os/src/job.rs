@@ -9,6 +9,7 @@
 //! 40       key: a random number that no other job has
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 72       whether the job has ended as it should                      written by the launcher
+//! 76       how many ranks of this host are awake                       written by whoever falls asleep or wakes one, see `wait`
 //! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
@@ -67,6 +68,7 @@ const VERSION: u32 = 5;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
+const AWAKE: usize = 76;
 const GONE: usize = 128;
 const BOARD: usize = 4096;
 /// As many as there is room for: more need not be known.
@@ -359,6 +361,23 @@ impl Job {
         self.launcher.as_ref().map_or_else(std::process::id, Watched::pid)
     }
 
+    /// How many ranks of this host use MPI and do not sleep in it.
+    #[inline]
+    #[must_use]
+    pub fn awake(&self) -> u32 {
+        self.segment.word32(AWAKE).load(Relaxed)
+    }
+
+    /// A rank of this host begins to use MPI.
+    pub fn count_in(&self) {
+        self.segment.word32(AWAKE).fetch_add(1, Relaxed);
+    }
+
+    /// A rank of this host does not use MPI any more.
+    pub fn count_out(&self) {
+        self.segment.word32(AWAKE).fetch_add(1_u32.wrapping_neg(), Relaxed);
+    }
+
     /// Rank `rank`'s place on the board.
     ///
     /// # Panics
@@ -398,7 +417,9 @@ impl Job {
         let base = self.slot(rank).base + 64;
         let tower =
             TowerPlace { pid: self.segment.word32(base - 64), descriptor: self.segment.word32(base + 8) };
-        Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4)).with_tower(tower)
+        Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4))
+            .with_tower(tower)
+            .counted_in(self.segment.word32(AWAKE))
     }
 
     /// Tells everybody at which descriptor of this process rank `rank` may sleep (the rank).

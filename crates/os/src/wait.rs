@@ -28,6 +28,7 @@ pub struct Doorbell<'a> {
     word: &'a AtomicU32,
     asleep: &'a AtomicU32,
     tower: Option<TowerPlace<'a>>,
+    awake: Option<&'a AtomicU32>,
 }
 
 /// Where the pipe is that wakes a process which does not sleep at the futex: the process, and its descriptor.
@@ -63,13 +64,31 @@ impl<'a> Doorbell<'a> {
     /// A doorbell of two words that start as zero.
     #[must_use]
     pub fn new(word: &'a AtomicU32, asleep: &'a AtomicU32) -> Self {
-        Self { word, asleep, tower: None }
+        Self { word, asleep, tower: None, awake: None }
     }
 
     /// The same doorbell, of a process that may also sleep at a pipe.
     #[must_use]
     pub fn with_tower(self, tower: TowerPlace<'a>) -> Self {
         Self { tower: Some(tower), ..self }
+    }
+
+    /// The same doorbell, of a process that counts among those that `awake` counts as long as `asleep` is 0.
+    #[must_use]
+    pub fn counted_in(self, awake: &'a AtomicU32) -> Self {
+        Self { awake: Some(awake), ..self }
+    }
+
+    /// Counts the process as awake or asleep, if `asleep` has changed from or to 0; whoever changes it calls this.
+    fn count(&self, before: u32, now: u32) {
+        let step = match (before, now) {
+            (0, 1..) => 1_u32.wrapping_neg(),
+            (1.., 0) => 1,
+            _ => return,
+        };
+        if let Some(awake) = self.awake {
+            awake.fetch_add(step, Relaxed);
+        }
     }
 
     /// Wakes the sleeper if there is one. What it waits for must be visible already.
@@ -84,6 +103,7 @@ impl<'a> Doorbell<'a> {
     #[cold]
     fn wake(&self) {
         let asleep = self.asleep.swap(0, SeqCst);
+        self.count(asleep, 0);
         if asleep & AT_FUTEX != 0 {
             self.word.fetch_add(1, SeqCst);
             futex_wake_all(self.word);
@@ -98,20 +118,21 @@ impl<'a> Doorbell<'a> {
     pub fn prepare(&self) -> Ticket {
         let ticket = Ticket(self.word.load(SeqCst));
         // It stands in one line with the swaps of those who ring.
-        self.asleep.fetch_or(AT_FUTEX, SeqCst);
+        self.count(self.asleep.fetch_or(AT_FUTEX, SeqCst), AT_FUTEX);
         full_fence();
         ticket
     }
 
     /// Announces the wish to sleep at the pipe. Look once more, too, before that.
     pub fn prepare_tower(&self) {
-        self.asleep.fetch_or(AT_TOWER, SeqCst);
+        self.count(self.asleep.fetch_or(AT_TOWER, SeqCst), AT_TOWER);
         full_fence();
     }
 
     /// Nobody of this process sleeps at the pipe any more.
     pub fn leave_tower(&self) {
-        self.asleep.fetch_and(!AT_TOWER, SeqCst);
+        let before = self.asleep.fetch_and(!AT_TOWER, SeqCst);
+        self.count(before, before & !AT_TOWER);
     }
 
     /// Sleeps until somebody rings after `ticket` was drawn, or `limit` has passed, which is what true means. May wake without reason.
@@ -125,9 +146,11 @@ impl<'a> Doorbell<'a> {
         self.asleep.load(Relaxed) != 0
     }
 
-    /// Takes the announcement back, when nobody else of this process is asleep.
+    /// Takes the announcement back, before a sleep or after it, when nobody else of this process is asleep.
     pub fn stay_awake(&self) {
-        self.asleep.store(0, Relaxed);
+        if self.asleep.load(Relaxed) != 0 {
+            self.count(self.asleep.swap(0, SeqCst), 0);
+        }
     }
 }
 

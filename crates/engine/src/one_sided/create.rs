@@ -10,13 +10,16 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::shared_memory::Segment;
 
 use super::shared::{Plan, Shared};
-use super::window::{Copied, Flavor, Part, Peer, Window};
+use super::window::{Flavor, Part, Peer, Window};
 use crate::communicators::{Process, Space};
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::objects::Key;
 use crate::{Instance, State};
 
+/// A copy between address spaces costs about as much as so many bytes through a ring, as long as the target has a core to take them out. Where
+/// ranks share cores it saves a wake-up, which costs more than any copy of short data.
+const COPIED_BYTES_MIN: u64 = 16 << 10;
 /// Memories that are apart begin with a page.
 const PAGE: u64 = 4096;
 
@@ -118,7 +121,7 @@ impl Instance {
             let is_near =
                 |peer: &Peer| peer.process < self.facts.size && placement.host_of(peer.process) == here;
             let near = window.peers.iter().all(is_near);
-            window.copied = Copied::worth_it(self.facts.crowded);
+            window.copied_bytes_min = if self.facts.crowded { 1 } else { COPIED_BYTES_MIN };
             if new.flavor == Flavor::Create {
                 state.note_addresses(key, parts.iter().map(|words| words[4]))?;
             }

@@ -12,7 +12,7 @@ use super::operation::{Combination, Verb};
 use super::origin::{Begun, Target};
 use super::target::{perform, span};
 use super::transfer::{Transfer, refused};
-use super::window::{Copied, Window};
+use super::window::Window;
 use crate::State;
 use crate::error::Result;
 use crate::objects::Key;
@@ -109,20 +109,14 @@ impl State {
     /// worth it.
     pub(super) fn get_across(&mut self, window: Key, result: &Buffer, from: (&Target, &Begun)) -> bool {
         let bytes = from.0.bytes();
-        let least = |copied: Copied| copied.get_bytes_min;
-        let Some((process, address, here)) = self.across(window, result, from, (bytes, least)) else {
-            return false;
-        };
+        let Some((process, address, here)) = self.across(window, result, from, bytes) else { return false };
         self.transport.fetch(process, address, here, bytes as usize)
     }
 
     /// Copies data to the address space of another process of this host; false as for [`State::get_across`].
     pub(super) fn put_across(&mut self, window: Key, data: &Buffer, to: (&Target, &Begun)) -> bool {
         let bytes = data.bytes();
-        let least = |copied: Copied| copied.put_bytes_min;
-        let Some((process, address, here)) = self.across(window, data, to, (bytes, least)) else {
-            return false;
-        };
+        let Some((process, address, here)) = self.across(window, data, to, bytes) else { return false };
         self.transport.store(process, address, here, bytes as usize)
     }
 
@@ -132,11 +126,11 @@ impl State {
         window: Key,
         here: &Buffer,
         (target, begun): (&Target, &Begun),
-        (bytes, least): (u64, impl Fn(Copied) -> u64),
+        bytes: u64,
     ) -> Option<(u32, u64, UserMemory)> {
         let window = self.windows.get(window).ok()?;
         let peer = &window.peers[begun.rank as usize];
-        let is_worth_it = bytes >= least(window.copied) && peer.process != self.own;
+        let is_worth_it = bytes >= window.copied_bytes_min && peer.process != self.own;
         let is_run = target.datatype.is_dense_for(target.count);
         let start = peer.address.filter(|_| is_worth_it && is_run)?;
         let address = start.wrapping_add_signed(begun.offset + target.datatype.true_lb());

@@ -113,27 +113,8 @@ pub struct Window {
     pub(crate) memory: Option<OwnedMemory>,
     /// The memory of an allocated window that all its processes map.
     pub(crate) shared: Option<Shared>,
-    /// The shortest gets and puts that are copied from and to memory of another process of this host.
-    pub(crate) copied: Copied,
-}
-
-/// How long what is copied between address spaces is at least, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Copied {
-    pub get_bytes_min: u64,
-    pub put_bytes_min: u64,
-}
-
-impl Copied {
-    /// A copy between address spaces costs about as much as 16 KiB through a ring, as long as the target has a core to take them out; where
-    /// ranks share cores, it saves a wake-up, which a get always needs, and several puts at once need but one.
-    pub fn worth_it(crowded: bool) -> Self {
-        if crowded {
-            Self { get_bytes_min: 1, put_bytes_min: 1 << 10 }
-        } else {
-            Self { get_bytes_min: 16 << 10, put_bytes_min: 16 << 10 }
-        }
-    }
+    /// The shortest gets and puts that are copied from and to memory of another process of this host, in bytes.
+    pub(crate) copied_bytes_min: u64,
 }
 
 /// A process of a window, and what is under way between it and this one.
@@ -228,7 +209,7 @@ impl Window {
             facts,
             memory: None,
             shared: None,
-            copied: Copied::worth_it(false),
+            copied_bytes_min: u64::MAX,
         }
     }
 

@@ -209,7 +209,7 @@ impl Waiter {
         }
     }
 
-    /// Takes the announcement back; only when no other thread of this process is asleep.
+    /// Takes the announcement back, before a sleep or after it; only when no other thread of this process is asleep.
     pub fn stay_awake(&self) {
         match self {
             Self::Alone(loner) => loner.doorbell().stay_awake(),
@@ -235,6 +235,23 @@ impl Waiter {
             (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
             (Self::Simulated(bell), _) => bell.sleep(limit),
             (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => false,
+        }
+    }
+
+    /// Whether more ranks are awake than their host has cores, as far as that is known.
+    #[inline]
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        match self {
+            Self::Doorbell(job, _) => job.awake() > job.shape().cores,
+            Self::Alone(_) | Self::Inbox(..) | Self::Simulated(_) => true,
+        }
+    }
+
+    /// This process begins to use MPI.
+    pub fn begin(&self) {
+        if let Self::Doorbell(job, _) = self {
+            job.count_in();
         }
     }
 
@@ -265,6 +282,9 @@ impl Waiter {
 
     /// Says that this process is about to end, if nobody else does so.
     pub fn leave(&self) {
+        if let Self::Doorbell(job, _) = self {
+            job.count_out();
+        }
         if let Self::Alone(loner) = self
             && let Some(job) = loner.job.get()
         {
