@@ -261,7 +261,6 @@ impl Instance {
     #[must_use]
     pub fn new(mut world: World) -> Self {
         let state = Gate::new(State::new(&mut world), world.facts.threads);
-        world.waiter.begin();
         Self { state, waiter: world.waiter, helper: OwnBell::default(), facts: world.facts }
     }
 
@@ -304,6 +303,11 @@ impl Instance {
         self.wait_until(self.lock(), |state| {
             (state.backlog == 0 && !state.has_buffered_messages()).then_some(Ok(()))
         })
+    }
+
+    /// The program begins to use MPI: from now on this process counts as awake on its host.
+    pub fn begin(&self) {
+        self.waiter.begin();
     }
 
     /// The very end: processes of other jobs may take this one's end for a good one.

@@ -154,7 +154,9 @@ fn begin(thread_level: i32) -> Result<i32> {
     if let Some((job, rank)) = &library.job {
         job.slot(*rank).set_state(State::Initialized);
     }
-    USERS.fetch_add(1, Ordering::AcqRel);
+    if USERS.fetch_add(1, Ordering::AcqRel) == 0 {
+        library.instance.begin();
+    }
     Ok(library.thread_level)
 }
 
