@@ -44,8 +44,8 @@ use crate::shared_memory::{Segment, malformed};
 use crate::shelf::layout::{self, SHELF_BYTES};
 use crate::shelf::{TRAY_BYTES, TRAYS, Tray};
 use crate::sync::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::{AtomicU32, AtomicU64, full_fence};
-use crate::wait::{Doorbell, TowerPlace};
+use crate::sync::{AtomicU32, AtomicU64};
+use crate::wait::{Doorbell, TowerPlace, somebody_sleeps};
 
 /// Environment variable: `<launcher pid>:<descriptor>` of the job segment.
 pub const ENV_JOB: &str = "POSTRIDER_JOB";
@@ -597,8 +597,7 @@ impl RankBell {
     /// As [`Doorbell::ring`].
     #[inline]
     pub fn ring(&self) {
-        full_fence();
-        if self.asleep.load(Relaxed) != 0 {
+        if somebody_sleeps(&self.asleep) {
             self.wake();
         }
     }

@@ -60,6 +60,13 @@ impl TowerPlace<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket(u32);
 
+/// Whether somebody has to be woken for what was made visible before.
+#[inline]
+pub(crate) fn somebody_sleeps(asleep: &AtomicU32) -> bool {
+    full_fence();
+    asleep.load(Relaxed) != 0
+}
+
 impl<'a> Doorbell<'a> {
     /// A doorbell of two words that start as zero.
     #[must_use]
@@ -94,8 +101,7 @@ impl<'a> Doorbell<'a> {
     /// Wakes the sleeper if there is one. What it waits for must be visible already.
     #[inline]
     pub fn ring(&self) {
-        full_fence();
-        if self.asleep.load(Relaxed) != 0 {
+        if somebody_sleeps(self.asleep) {
             self.wake();
         }
     }
