@@ -11,6 +11,7 @@ pub mod error;
 pub mod file;
 pub mod gate;
 pub mod hall;
+pub mod handover;
 pub mod hosts;
 pub mod intake;
 #[cfg(not(loom))]

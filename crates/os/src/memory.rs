@@ -89,6 +89,26 @@ impl UserMemory {
         }
     }
 
+    /// Whether [`UserMemory::stream_to`] is anything else than [`UserMemory::copy_to`] here.
+    pub const STREAMS: bool = cfg!(target_arch = "x86_64");
+
+    /// Copies `bytes` bytes from here to `to`, past the caches; the two do not overlap. Whoever is told of the bytes by an atomic store
+    /// sees all of them.
+    pub fn stream_to(self, to: Self, bytes: usize) {
+        #[cfg(not(target_arch = "x86_64"))]
+        self.copy_to(to, bytes);
+        #[cfg(target_arch = "x86_64")]
+        {
+            let head = (to.0.wrapping_neg() % LINE).min(bytes);
+            let lines = (bytes - head) / LINE;
+            let tail = head + lines * LINE;
+            self.copy_to(to, head);
+            // SAFETY: both promises cover the bytes that the datatypes name, of which these are whole lines of `to`.
+            unsafe { stream_lines(self.0 + head, to.0 + head, lines) };
+            self.offset(tail as i64).copy_to(to.offset(tail as i64), bytes - tail);
+        }
+    }
+
     #[inline]
     fn at<T: Plain>(self, offset: usize) -> T {
         self.offset(offset as i64).load()
@@ -134,6 +154,28 @@ impl UserMemory {
     #[must_use]
     pub fn of(buffer: &mut OwnedMemory) -> Self {
         Self(buffer.start.as_ptr() as usize)
+    }
+}
+
+/// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
+/// Copies whole cache lines without fetching those that are written.
+///
+/// # Safety
+/// `from` is readable and `to`, at the beginning of a line, writable for so many lines.
+#[cfg(target_arch = "x86_64")]
+unsafe fn stream_lines(from: usize, to: usize, lines: usize) {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    let (from, to) = (from as *const __m128i, to as *mut __m128i);
+    // SAFETY: the caller's promise; every x86-64 has these instructions.
+    unsafe {
+        for index in 0..lines * (LINE / size_of::<__m128i>()) {
+            _mm_stream_si128(to.add(index), _mm_loadu_si128(from.add(index)));
+        }
+        // These stores are not ordered with any others until here.
+        _mm_sfence();
     }
 }
 

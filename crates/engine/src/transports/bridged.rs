@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::bridge::{Bridge, Side};
+use postrider_os::handover::Handover;
 use postrider_os::job::Job;
 use postrider_os::memory::UserMemory;
 use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
@@ -35,6 +36,7 @@ pub struct Bridged {
     pub inner: Transport,
     /// Whether long messages are copied at once, where that can be.
     pub single_copy: bool,
+    handover: Handover,
     ranks: u32,
     links: Vec<Link>,
     /// This process's numbers of the guests of its own job.
@@ -130,7 +132,18 @@ impl Bridged {
     #[must_use]
     pub fn new(inner: Transport, ranks: u32) -> Self {
         let (guests, posts) = (BTreeMap::new(), BTreeMap::new());
-        Self { inner, single_copy: false, ranks, links: Vec::new(), guests, posts, next: 0, current: None }
+        let handover = Handover::default();
+        Self {
+            inner,
+            handover,
+            single_copy: false,
+            ranks,
+            links: Vec::new(),
+            guests,
+            posts,
+            next: 0,
+            current: None,
+        }
     }
 
     fn link(&self, peer: u32) -> Option<&Link> {
@@ -234,7 +247,7 @@ impl Bridged {
             return Err(Error::new(MPI_ERR_OTHER, "the connection to that process has been given up"));
         };
         let Some(way) = ways.get_mut(*settled - 1) else { return Ok(false) };
-        let sent = push(&mut way.producer, header, body, bytes);
+        let sent = push(&mut way.producer, &mut self.handover, header, body, bytes);
         if sent {
             job.doorbell(*rank).ring();
         }

@@ -13,6 +13,7 @@
 use std::io;
 use std::sync::Arc;
 
+use postrider_os::handover::Handover;
 use postrider_os::job::{Job, RankBell};
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
@@ -23,9 +24,9 @@ use super::wire::{Header, Kind};
 use super::{Body, Incoming, Limits, Multicast, SingleCopy};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
-pub(super) const EAGER_BYTES_MAX: usize = 64 << 10;
+pub(super) const EAGER_BYTES_MAX: usize = 32 << 10;
 /// A piece that keeps both ends of the ring busy at the same time.
-pub(super) const PIECE_BYTES_MAX: usize = 32 << 10;
+pub(super) const PIECE_BYTES_MAX: usize = 16 << 10;
 /// A message for several processes that is shorter than this costs no more in the ring of each.
 const SHELF_BYTES_MIN: u64 = 1 << 10;
 /// Beside a packet's kind: what follows the header is a word that says in which tray the body lies, and its length.
@@ -51,6 +52,7 @@ pub struct SharedMemory {
     place: usize,
     producers: Vec<Producer>,
     consumers: Vec<Consumer>,
+    handover: Handover,
     next: usize,
     current: Option<(usize, Packet)>,
     /// The tray in which the current packet's body lies.
@@ -79,6 +81,7 @@ impl SharedMemory {
             place,
             producers,
             consumers,
+            handover: Handover::default(),
             next: 0,
             current: None,
             tray: None,
@@ -110,7 +113,7 @@ impl SharedMemory {
     /// Sends a packet to the process of a place; false when the ring has no room.
     #[inline]
     pub(super) fn send(&mut self, place: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
-        let sent = push(&mut self.producers[place as usize], header, body, bytes);
+        let sent = push(&mut self.producers[place as usize], &mut self.handover, header, body, bytes);
         if sent {
             self.bells[place as usize].ring();
         }
@@ -136,7 +139,7 @@ impl SharedMemory {
         if bytes > TRAY_BYTES {
             return 0;
         }
-        body.copy_to(memory, bytes);
+        self.handover.copy(body, memory, bytes);
         tray.lay_out(places.len() as u32);
         let (meta, head_bytes) = (header.kind as u32 | ON_SHELF, header.bytes());
         let tell = |place: &&u32| {
@@ -236,11 +239,17 @@ fn head_bytes(header_bytes: usize, packet_bytes: usize) -> usize {
 
 /// Puts a packet in a ring; false when there is no room.
 #[inline]
-pub(super) fn push(producer: &mut Producer, header: &Header, body: UserMemory, bytes: usize) -> bool {
+pub(super) fn push(
+    producer: &mut Producer,
+    handover: &mut Handover,
+    header: &Header,
+    body: UserMemory,
+    bytes: usize,
+) -> bool {
     let head_bytes = head_bytes(header.bytes(), header.bytes() + bytes);
     producer.push(header.kind as u32, head_bytes + bytes, |cells| {
         header.write(cells);
-        body.copy_to(cells.offset(head_bytes as i64), bytes);
+        handover.copy(body, cells.offset(head_bytes as i64), bytes);
     })
 }
 
