@@ -1,18 +1,22 @@
-//! The short way of operations on memory that is mapped here.
+//! The short way of operations on plain elements.
 //!
-//! Most operations move the elements of one predefined datatype between one run of memory here and one in a window. Where that is
-//! mapped, the origin needs no description of the target for them, and no request. They are tried here first; whatever is
-//! unusual about a call, its arguments or the moment is left to the general way, which also says what is wrong with it.
+//! Most operations move the elements of one predefined datatype between one run of memory here and one in a window. The
+//! origin needs no description of the target for them. Where the window is mapped they are done at once; elsewhere short puts and gets
+//! are one packet. They are tried here first; whatever is unusual about a call, its arguments or the moment is left to the general
+//! way, which also says what is wrong with it.
 
 use postrider_os::memory::UserMemory;
 
 use super::direct::ACCUMULATE_BYTES_MAX;
-use super::operation::Combination;
-use super::transfer::has_gaps;
-use super::window::Window;
+use super::operation::{Combination, Verb};
+use super::transfer::{Fetch, has_gaps};
+use super::window::{Peer, Window};
 use crate::datatypes::Kind;
 use crate::objects::Key;
 use crate::operations::Operator;
+use crate::point_to_point::Buffer;
+use crate::point_to_point::request::{Request, Work};
+use crate::transports::wire::{Header, Kind as PacketKind};
 use crate::{Instance, State};
 
 /// A run of memory of a window.
@@ -38,23 +42,68 @@ impl Combination {
 }
 
 impl Window {
-    /// Where a run is mapped, and whose memory it is.
+    /// Whose memory a run is in, and where it begins there.
     #[inline(always)]
-    fn reach(&mut self, near: &Near) -> Option<(u32, UserMemory)> {
+    fn find(&mut self, near: &Near) -> Option<(u32, i64)> {
         let rank = u32::try_from(near.rank).ok()?;
-        let (peer, shared) = (self.peers.get(rank as usize)?, self.shared.as_ref()?);
+        let peer = self.peers.get(rank as usize)?;
         let offset = near.displacement.checked_mul(peer.unit).filter(|offset| *offset >= 0)?;
         let is_inside = near.displacement >= 0 && near.bytes as i64 <= peer.size - offset;
-        (is_inside && self.epoch.allows(rank)).then(|| (rank, shared.base(rank).offset(offset)))
+        (is_inside && self.epoch.allows(rank)).then_some((rank, offset))
     }
 }
 
 impl State {
+    /// The window, whose memory a run is in, and where it is mapped.
     #[inline(always)]
     fn reach(&mut self, near: &Near) -> Option<(&Window, u32, UserMemory)> {
         let window = self.windows.get_mut(near.window).ok()?;
-        let (rank, there) = window.reach(near)?;
+        window.shared.as_ref()?;
+        let (rank, offset) = window.find(near)?;
+        let there = window.shared.as_ref()?.base(rank).offset(offset);
         Some((window, rank, there))
+    }
+
+    /// Sends an operation on memory that is not mapped, if it fits in one packet, which leaves at once.
+    fn send_access(&mut self, near: &Near, verb: Verb, request: Key, data: UserMemory) -> Option<&mut Peer> {
+        let window = self.windows.get_mut(near.window).ok()?;
+        let (rank, offset) = window.find(near)?;
+        let process = window.peers[rank as usize].process;
+        let is_short = near.bytes > 0 && near.bytes < window.copied_bytes_min && process != self.own;
+        let (context, source, tag) = (window.context, window.rank, verb as i32);
+        let (bytes, third) = if verb == Verb::Get { (0, near.bytes) } else { (near.bytes, 0) };
+        let words = [u64::from(request.0), offset as u64, third];
+        let header = Header { kind: PacketKind::OneSided, context, source, tag, words };
+        let goes = is_short
+            && self.outgoing[process as usize].is_empty()
+            && bytes <= self.part_bytes_max(process)
+            && self.transport.send(process, &header, data, bytes as usize).is_ok_and(|sent| sent);
+        if goes { Some(self.windows.get_mut(near.window).ok()?.peer(rank)) } else { None }
+    }
+
+    #[inline(never)]
+    fn put_by_packet(&mut self, near: &Near, data: UserMemory) -> bool {
+        self.send_access(near, Verb::Put, Key(0), data).map(|peer| peer.silent = true).is_some()
+    }
+
+    #[inline(never)]
+    fn get_by_packet(&mut self, near: &Near, result: UserMemory) -> bool {
+        let (window, rank) = (near.window, near.rank as u32);
+        let Ok(found) = self.windows.get(window) else { return false };
+        // Where it will be copied, no request is needed.
+        if near.bytes >= found.copied_bytes_min {
+            return false;
+        }
+        let communicator = found.communicator;
+        let fetch = Fetch { window, rank, result: Buffer::dense(result, near.bytes), left: near.bytes };
+        let work = Work::Access(Some(Box::new(fetch)));
+        let request = self.requests.insert(Request { work, communicator, orphan: true });
+        let sent = self.send_access(near, Verb::Get, request, self.nowhere);
+        let sent = sent.map(|peer| peer.unanswered += 1).is_some();
+        if !sent {
+            let _ = self.requests.remove(request);
+        }
+        sent
     }
 }
 
@@ -63,7 +112,7 @@ impl Instance {
     #[inline]
     pub fn put_near(&self, near: &Near, data: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((_, _, there)) = state.reach(near) else { return false };
+        let Some((_, _, there)) = state.reach(near) else { return state.put_by_packet(near, data) };
         data.copy_to(there, near.bytes as usize);
         true
     }
@@ -72,7 +121,7 @@ impl Instance {
     #[inline]
     pub fn get_near(&self, near: &Near, result: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((_, _, there)) = state.reach(near) else { return false };
+        let Some((_, _, there)) = state.reach(near) else { return state.get_by_packet(near, result) };
         there.copy_to(result, near.bytes as usize);
         true
     }

@@ -205,13 +205,23 @@ impl Access {
     #[must_use]
     pub fn decode(verb: Verb, words: [u64; 3], body: UserMemory, body_bytes: usize) -> Option<Self> {
         let [first, second, third] = words;
+        let request = first as u32;
+        // Most accesses by far: one run of plain bytes.
+        let plain = match verb {
+            Verb::Put if first >> 32 == 0 => Some((body_bytes as u64, third)),
+            Verb::Get if first >> 32 == 0 && body_bytes == 0 => Some((third, 0)),
+            _ => None,
+        };
+        if let Some((length, position)) = plain {
+            let blocks = Blocks::One(Block { offset: second as i64, length });
+            return Some(Self { verb, request, combination: None, position, blocks });
+        }
         let combination = match (first >> 32) as u8 {
             0 => None,
             number => {
                 Some(Combination { operator: operator_of(number - 1)?, kind: kind_of((first >> 40) as u8)? })
             }
         };
-        let request = first as u32;
         let mut access =
             Self { verb, request, combination, position: third, blocks: Blocks::Many(Vec::new()) };
         let count = usize::from((first >> 48) as u16);

@@ -122,16 +122,16 @@ impl Window {
 }
 
 impl State {
-    /// Asks for confirmation wherever something may be under way that is not answered by itself, and says who is to be waited
-    /// for; nobody where everything is done, unless it is time to look at what has come.
+    /// Asks for confirmation wherever something may be under way that is not answered by itself, and says whether anything is to be
+    /// waited for; nothing where everything is done, unless it is time to look at what has come.
     #[inline(always)]
-    fn mark<'a>(&mut self, key: Key, whom: Whom<'a>) -> Result<Option<Whom<'a>>> {
+    fn mark(&mut self, key: Key, whom: Whom) -> Result<bool> {
         let window = self.windows.get_mut(key)?;
         if window.every(whom, Peer::is_at_rest) && !window.looks_now() {
-            return Ok(None);
+            return Ok(false);
         }
         self.mark_silent(key, whom)?;
-        Ok(Some(whom))
+        Ok(true)
     }
 
     #[cold]
@@ -185,9 +185,14 @@ impl Instance {
     }
 
     /// Waits until everything is done that this process has asked some processes for, and says what went wrong there.
-    fn wait_for_operations(&self, key: Key, whom: Whom) -> Result<()> {
+    #[inline(always)]
+    fn finish_operations<'a>(&'a self, mut state: GateGuard<'a, State>, key: Key, whom: Whom) -> Result<()> {
+        if state.mark(key, whom)? { self.wait_for_operations(state, key, whom) } else { Ok(()) }
+    }
+
+    fn wait_for_operations<'a>(&'a self, state: GateGuard<'a, State>, key: Key, whom: Whom) -> Result<()> {
         let mut failed = None;
-        self.wait_for_peers(self.lock(), (key, whom), Peer::is_done, |rank, peer| {
+        self.wait_for_peers(state, (key, whom), Peer::is_done, |rank, peer| {
             failed = failed.take().or(peer.failed.take().map(|class| refused(class, rank)));
         })?;
         failed.map_or(Ok(()), Err)
@@ -200,12 +205,11 @@ impl Instance {
     pub fn fence(&self, key: Key, assertions: i32) -> Result<()> {
         let known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
         check_assertions(assertions, known)?;
-        let (communicator, whom) = self.with(|state| {
-            let window = state.windows.get(key)?;
-            window.epoch.begin_fence()?;
-            Ok((window.communicator, state.mark(key, Whom::All)?))
-        })?;
-        let done = whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom));
+        let state = self.lock();
+        let window = state.windows.get(key)?;
+        window.epoch.begin_fence()?;
+        let communicator = window.communicator;
+        let done = self.finish_operations(state, key, Whom::All);
         self.collective(communicator, Arguments::new("MPI_Win_fence", []), |calls| calls.barrier())?;
         self.with(|state| {
             state.windows.get_mut(key)?.epoch.end_fence(assertions & MPI_MODE_NOSUCCEED == 0);
@@ -321,14 +325,12 @@ impl Instance {
         if rank == MPI_PROC_NULL {
             return Ok(());
         }
-        let whom = self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            let rank = window.rank_of(rank)?;
-            let held = window.epoch.unlock(rank)?;
-            state.give_back(key, Whom::One(rank), held)?;
-            state.mark(key, Whom::One(rank))
-        })?;
-        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        let rank = window.rank_of(rank)?;
+        let held = window.epoch.unlock(rank)?;
+        state.give_back(key, Whom::One(rank), held)?;
+        self.finish_operations(state, key, Whom::One(rank))
     }
 
     /// `MPI_Win_lock_all`: waits until all locks are granted.
@@ -354,12 +356,10 @@ impl Instance {
     /// # Errors
     /// Without `MPI_Win_lock_all`, or when an operation was refused.
     pub fn unlock_all(&self, key: Key) -> Result<()> {
-        let whom = self.with(|state| {
-            let held = state.windows.get_mut(key)?.epoch.unlock_all()?;
-            state.give_back(key, Whom::All, held.then_some(LockKind::Shared))?;
-            state.mark(key, Whom::All)
-        })?;
-        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
+        let mut state = self.lock();
+        let held = state.windows.get_mut(key)?.epoch.unlock_all()?;
+        state.give_back(key, Whom::All, held.then_some(LockKind::Shared))?;
+        self.finish_operations(state, key, Whom::All)
     }
 
     fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
@@ -372,11 +372,11 @@ impl Instance {
     /// Without a lock, or when an operation was refused.
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
         full_fence();
-        let whom = self.with(|state| {
-            let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(None) };
-            state.mark(key, whom)
-        })?;
-        whom.map_or(Ok(()), |whom| self.wait_for_operations(key, whom))
+        let state = self.lock();
+        match state.windows.get(key)?.flushed(rank)? {
+            Some(whom) => self.finish_operations(state, key, whom),
+            None => Ok(()),
+        }
     }
 
     /// `MPI_Win_flush_local` and `MPI_Win_flush_local_all`: waits until the memory of this process is free again.
