@@ -175,7 +175,10 @@ impl Instance {
             None if there != 0 => Segment::open(pid as u32, descriptor as u32).ok(),
             made => made,
         };
-        let shared = segment.and_then(|segment| Shared::new(segment, plan, self.waiter.clone()));
+        let processes = self.with(|state| {
+            Ok(state.windows.get(key)?.peers.iter().map(|peer| peer.process).collect::<Vec<_>>())
+        })?;
+        let shared = segment.and_then(|segment| Shared::new(segment, plan, self.waiter.clone(), &processes));
         let found = shared.is_some();
         self.with(|state| {
             let window = state.windows.get_mut(key)?;

@@ -1,20 +1,24 @@
 //! The memory of a window whose processes are all on one host, as one segment that all of them map.
 //!
 //! ```text
-//! 0         control: for each process the locks of its memory
+//! 0         control: for each process the locks of its memory, and from the next cache line on what it is told
 //!             +0   mutex of accumulates       +4   mutex of the words below
 //!             +8   who holds the lock: how many share it, or `EXCLUSIVE`; and `CONTENDED`
 //!             +12  head and tail of the queue, which count on
 //!             +20  how often those who wait to be alone have been overtaken
 //!             +24  the queue: a word for each process at least, with a rank and a kind of lock
+//!             +0   for each process: how often it has exposed its memory to this one, and completed its accesses here
 //! memory    the processes' memory: one after the other without gaps, or each from a page of its own
 //! ```
 //!
 //! Locks are taken by their processes themselves, and granted as in [`LockQueue`](super::lock_queue): with one atomic operation
 //! as long as nobody has to wait, and else under the mutex. Whoever gives a lock back tells those who have it now by a packet, so that they wait like
 //! for anything else, and make progress meanwhile. Of the two mutexes, that of accumulates is held as long as a part of one takes.
+//!
+//! What `MPI_Win_post` and `MPI_Win_complete` tell another process is a count that nobody else changes, and its doorbell.
 
 use postrider_abi::MPI_ERR_OTHER;
+use postrider_os::job::RankBell;
 use postrider_os::memory::UserMemory;
 use postrider_os::mutex::SharedMutex;
 use postrider_os::shared_memory::Segment;
@@ -22,6 +26,7 @@ use postrider_os::sync::AtomicU32;
 use postrider_os::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::lock_queue::{LockKind, Manner, OVERTAKEN_MAX};
+use super::operation::Verb;
 use crate::error::{Error, Result};
 use crate::transports::Waiter;
 
@@ -33,8 +38,9 @@ const CONTENDED: u32 = 1 << 31;
 /// Where everything is in a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Bytes of each process's control.
+    /// Bytes of each process's control, and where in it is what it is told.
     control: usize,
+    told: usize,
     /// Where each process's memory begins.
     pub starts: Vec<usize>,
     /// Bytes of the whole segment.
@@ -46,7 +52,8 @@ impl Plan {
     /// None when there cannot be so much memory.
     pub fn new(sizes: impl Iterator<Item = u64> + Clone, apart: bool, alignment: usize) -> Option<Self> {
         let count = sizes.clone().count();
-        let control = (24 + 4 * count.next_power_of_two()).next_multiple_of(64);
+        let told = (24 + 4 * count.next_power_of_two()).next_multiple_of(64);
+        let control = (told + 8 * count).next_multiple_of(64);
         let mut end = (control * count).next_multiple_of(alignment);
         let mut starts = Vec::with_capacity(count);
         for size in sizes {
@@ -56,7 +63,7 @@ impl Plan {
         }
         let bytes = end.max(1);
         isize::try_from(bytes).ok()?;
-        Some(Self { control, starts, bytes })
+        Some(Self { control, told, starts, bytes })
     }
 }
 
@@ -66,12 +73,18 @@ pub(crate) struct Shared {
     segment: Segment,
     plan: Plan,
     waiter: Waiter,
+    /// What wakes each process; empty where packets do that.
+    bells: Vec<RankBell>,
 }
 
 impl Shared {
-    /// The segment, if it is as long as the plan says.
-    pub fn new(segment: Segment, plan: Plan, waiter: Waiter) -> Option<Self> {
-        (segment.bytes() >= plan.bytes).then_some(Self { segment, plan, waiter })
+    /// The segment, if it is as long as the plan says, of a window of these processes.
+    pub fn new(segment: Segment, plan: Plan, waiter: Waiter, processes: &[u32]) -> Option<Self> {
+        let bells = match &waiter {
+            Waiter::Doorbell(job, _) => processes.iter().map(|&process| job.bell_of(process)).collect(),
+            _ => Vec::new(),
+        };
+        (segment.bytes() >= plan.bytes).then_some(Self { segment, plan, waiter, bells })
     }
 
     /// Everybody has mapped it.
@@ -88,6 +101,29 @@ impl Shared {
     #[inline]
     fn word(&self, rank: u32, offset: usize) -> &AtomicU32 {
         self.segment.word32(rank as usize * self.plan.control + offset)
+    }
+
+    /// What process `to` is told by `from`.
+    #[inline]
+    fn told(&self, to: u32, from: u32, news: Verb) -> &AtomicU32 {
+        let kind = usize::from(news == Verb::Complete);
+        self.word(to, self.plan.told + 8 * from as usize + 4 * kind)
+    }
+
+    /// Tells process `to` that `own` has posted or completed; false when only packets wake it.
+    #[inline]
+    pub fn tell(&self, own: u32, to: u32, news: Verb) -> bool {
+        let Some(bell) = self.bells.get(to as usize) else { return false };
+        let count = self.told(to, own, news);
+        count.store(count.load(Relaxed).wrapping_add(1), Release);
+        bell.ring();
+        true
+    }
+
+    /// How often `from` has told `own` so; none when packets do that.
+    #[inline]
+    pub fn heard(&self, own: u32, from: u32, news: Verb) -> Option<u32> {
+        (!self.bells.is_empty()).then(|| self.told(own, from, news).load(Acquire))
     }
 
     /// Keeps all other processes from the same mutex until what is returned is dropped.
@@ -308,7 +344,7 @@ mod tests {
     fn shared(sizes: &[u64], apart: bool) -> Shared {
         let plan = Plan::new(sizes.iter().copied(), apart, 4096).unwrap();
         let segment = Segment::create(plan.bytes).unwrap();
-        Shared::new(segment, plan, Waiter::Alone(Arc::default())).unwrap()
+        Shared::new(segment, plan, Waiter::Alone(Arc::default()), &[]).unwrap()
     }
 
     proptest! {

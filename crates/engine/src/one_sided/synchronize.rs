@@ -81,12 +81,32 @@ impl Window {
     }
 
     #[inline(always)]
-    fn every(&self, whom: Whom, holds: impl Fn(&Peer) -> bool) -> bool {
-        match whom {
-            Whom::All => self.peers.iter().all(holds),
-            Whom::One(rank) => holds(&self.peers[rank as usize]),
-            Whom::Some(ranks) => ranks.iter().all(|rank| holds(&self.peers[*rank as usize])),
-        }
+    fn every(&self, whom: Whom, holds: impl Fn(&Self, u32) -> bool) -> bool {
+        self.chosen(whom).all(|rank| holds(self, rank))
+    }
+
+    /// How often the process of `rank` has posted, or completed.
+    #[inline]
+    fn told(&self, rank: u32, news: Verb) -> u32 {
+        let peer = &self.peers[rank as usize];
+        let by_packets = if news == Verb::Post { peer.posts } else { peer.completes };
+        self.shared.as_ref().and_then(|shared| shared.heard(self.rank, rank, news)).unwrap_or(by_packets)
+    }
+
+    /// Whether an access to the memory of `rank` may start.
+    fn has_posted(&self, rank: u32) -> bool {
+        self.told(rank, Verb::Post) != self.peers[rank as usize].started
+    }
+
+    /// Whether `rank`'s access to the memory here is over.
+    fn has_completed(&self, rank: u32) -> bool {
+        self.told(rank, Verb::Complete) != self.peers[rank as usize].waited
+    }
+
+    /// Whether `rank` needs nothing of this process's memory any more, and has brought all that was wanted.
+    #[inline(always)]
+    fn is_local_done(&self, rank: u32) -> bool {
+        self.peers[rank as usize].is_local_done()
     }
 
     /// Whom a flush is for; nobody for `MPI_PROC_NULL`.
@@ -127,7 +147,8 @@ impl State {
     #[inline(always)]
     fn mark(&mut self, key: Key, whom: Whom) -> Result<bool> {
         let window = self.windows.get_mut(key)?;
-        if window.every(whom, Peer::is_at_rest) && !window.looks_now() {
+        if window.every(whom, |window, rank| window.peers[rank as usize].is_at_rest()) && !window.looks_now()
+        {
             return Ok(false);
         }
         self.mark_silent(key, whom)?;
@@ -151,8 +172,15 @@ impl State {
         self.say(key, rank, verb, [0; 3])
     }
 
-    fn tell(&mut self, key: Key, ranks: &[u32], verb: Verb) -> Result<()> {
-        ranks.iter().try_for_each(|&rank| self.say(key, rank, verb, [0; 3]))
+    /// Tells processes that this one has posted or completed.
+    fn tell(&mut self, key: Key, ranks: &[u32], news: Verb) -> Result<()> {
+        for &rank in ranks {
+            let window = self.windows.get(key)?;
+            if !window.shared.as_ref().is_some_and(|shared| shared.tell(window.rank, rank, news)) {
+                self.say(key, rank, news, [0; 3])?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -162,7 +190,7 @@ impl Instance {
         &'a self,
         mut state: GateGuard<'a, State>,
         (key, whom): (Key, Whom),
-        holds: impl Fn(&Peer) -> bool,
+        holds: impl Fn(&Window, u32) -> bool,
         mut then: impl FnMut(u32, &mut Peer),
     ) -> Result<()> {
         let window = state.windows.get_mut(key)?;
@@ -192,7 +220,8 @@ impl Instance {
 
     fn wait_for_operations<'a>(&'a self, state: GateGuard<'a, State>, key: Key, whom: Whom) -> Result<()> {
         let mut failed = None;
-        self.wait_for_peers(state, (key, whom), Peer::is_done, |rank, peer| {
+        let is_done = |window: &Window, rank: u32| window.peers[rank as usize].is_done();
+        self.wait_for_peers(state, (key, whom), is_done, |rank, peer| {
             failed = failed.take().or(peer.failed.take().map(|class| refused(class, rank)));
         })?;
         failed.map_or(Ok(()), Err)
@@ -234,8 +263,8 @@ impl Instance {
         let window = state.windows.get_mut(key)?;
         let ranks = window.ranks_of(&group)?;
         window.epoch.start(Arc::clone(&ranks))?;
-        let posted = |peer: &Peer| peer.posts > 0;
-        self.wait_for_peers(state, (key, Whom::Some(&ranks)), posted, |_, peer| peer.posts -= 1)
+        let count = |_: u32, peer: &mut Peer| peer.started = peer.started.wrapping_add(1);
+        self.wait_for_peers(state, (key, Whom::Some(&ranks)), Window::has_posted, count)
     }
 
     /// `MPI_Win_complete`.
@@ -249,7 +278,7 @@ impl Instance {
         let whom = Whom::Some(&ranks);
         window.each(whom, |_, peer| peer.silent = false);
         state.tell(key, &ranks, Verb::Complete)?;
-        self.wait_for_peers(state, (key, whom), Peer::is_local_done, |_, _| ())
+        self.wait_for_peers(state, (key, whom), Window::is_local_done, |_, _| ())
     }
 
     /// `MPI_Win_post`.
@@ -363,7 +392,8 @@ impl Instance {
     }
 
     fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
-        self.wait_for_peers(self.lock(), (key, whom), |peer| peer.granted, |_, peer| peer.granted = false)
+        let is_granted = |window: &Window, rank: u32| window.peers[rank as usize].granted;
+        self.wait_for_peers(self.lock(), (key, whom), is_granted, |_, peer| peer.granted = false)
     }
 
     /// `MPI_Win_flush`, or with no rank `MPI_Win_flush_all`: waits until all operations are done.
@@ -386,7 +416,7 @@ impl Instance {
     pub fn flush_window_locally(&self, key: Key, rank: Option<i32>) -> Result<()> {
         let state = self.lock();
         let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(()) };
-        self.wait_for_peers(state, (key, whom), Peer::is_local_done, |_, _| ())
+        self.wait_for_peers(state, (key, whom), Window::is_local_done, |_, _| ())
     }
 
     /// `MPI_Win_sync`: loads and stores of this process and of others are put in order.
@@ -451,10 +481,10 @@ impl State {
     fn end_exposure(&mut self, key: Key) -> Result<bool> {
         let window = self.windows.get_mut(key)?;
         let ranks = Arc::clone(window.epoch.exposed()?);
-        if !window.every(Whom::Some(&ranks), |peer| peer.completes > 0) {
+        if !window.every(Whom::Some(&ranks), Window::has_completed) {
             return Ok(false);
         }
-        window.each(Whom::Some(&ranks), |_, peer| peer.completes -= 1);
+        window.each(Whom::Some(&ranks), |_, peer| peer.waited = peer.waited.wrapping_add(1));
         window.epoch.end_exposure();
         Ok(true)
     }

@@ -138,10 +138,13 @@ pub(crate) struct Peer {
     pub marks: u32,
     /// It has granted this process a lock.
     pub granted: bool,
-    /// `MPI_Win_post`s of it that no `MPI_Win_start` of this process has answered.
+    /// How often it has said by packets that it has posted, and completed.
     pub posts: u32,
-    /// `MPI_Win_complete`s of it that no `MPI_Win_wait` of this process has answered.
     pub completes: u32,
+    /// How many of its `MPI_Win_post`s a `MPI_Win_start` of this process has answered.
+    pub started: u32,
+    /// How many of its `MPI_Win_complete`s a `MPI_Win_wait` of this process has answered.
+    pub waited: u32,
     /// What went wrong with this process's operations there.
     pub failed: Option<i32>,
     /// What went wrong with its operations here, and has not been told.
