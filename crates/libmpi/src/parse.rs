@@ -498,16 +498,22 @@ pub type Data = (Memory, i64, MPI_Datatype);
 pub type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
 
 /// Plain bytes here and as many at a target, for the engine's short way; none when anything about them is unusual.
-#[inline]
+#[inline(always)]
 pub fn near(
     win: MPI_Win,
-    (memory, elements, handle): Data,
-    (rank, displacement, count, datatype): Place,
+    data: &Data,
+    &(rank, displacement, count, datatype): &Place,
 ) -> Option<(Near, UserMemory)> {
     let bytes = plain_elements(count, datatype)?;
-    let same = plain_bytes(memory, elements, handle)? == bytes;
     let (window, displacement) = (key_of(win.0)?, displacement as i64);
-    same.then(|| (Near { window, rank, displacement, bytes }, memory.user()))
+    let near = Near { window, rank, displacement, bytes };
+    Some((near, as_plain(&near, data)?))
+}
+
+/// Where plain bytes are, if they are as many as those at a target.
+#[inline(always)]
+pub fn as_plain(near: &Near, &(memory, elements, handle): &Data) -> Option<UserMemory> {
+    (plain_bytes(memory, elements, handle)? == near.bytes).then(|| memory.user())
 }
 
 /// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.

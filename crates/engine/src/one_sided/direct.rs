@@ -39,12 +39,15 @@ impl Window {
         let unit = kind.size() as u64;
         let mut done = 0;
         while done < bytes {
-            let (part, at) = ((bytes - done).min(ACCUMULATE_BYTES_MAX / unit * unit), done as i64);
+            let (left, at) = (bytes - done, done as i64);
+            // Divisions take as long as all the rest of a single element.
+            let part = if left <= ACCUMULATE_BYTES_MAX { left } else { ACCUMULATE_BYTES_MAX / unit * unit };
+            let count = if part == unit { 1 } else { (part / unit) as i64 };
             let _alone = shared.accumulating(rank)?;
             if let Some(result) = result {
                 there.offset(at).copy_to(result.offset(at), part as usize);
             }
-            operator.apply(kind, data.offset(at), there.offset(at), (part / unit) as i64)?;
+            operator.apply_allowed(kind, data.offset(at), there.offset(at), count)?;
             done += part;
         }
         Ok(())

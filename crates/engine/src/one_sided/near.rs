@@ -56,7 +56,7 @@ impl Window {
 impl State {
     /// The window, whose memory a run is in, and where it is mapped.
     #[inline(always)]
-    fn reach(&mut self, near: &Near) -> Option<(&Window, u32, UserMemory)> {
+    fn reach(&mut self, near: &Near) -> Option<(&mut Window, u32, UserMemory)> {
         let window = self.windows.get_mut(near.window).ok()?;
         window.shared.as_ref()?;
         let (rank, offset) = window.find(near)?;
@@ -112,7 +112,8 @@ impl Instance {
     #[inline]
     pub fn put_near(&self, near: &Near, data: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((_, _, there)) = state.reach(near) else { return state.put_by_packet(near, data) };
+        let Some((window, _, there)) = state.reach(near) else { return state.put_by_packet(near, data) };
+        window.has_written = true;
         data.copy_to(there, near.bytes as usize);
         true
     }

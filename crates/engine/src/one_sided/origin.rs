@@ -131,6 +131,7 @@ impl State {
         let total = data.bytes();
         check_fits(total, target.bytes())?;
         if let Some((here, there)) = self.runs(window, &data, (&target, &begun))? {
+            self.windows.get_mut(window)?.has_written = true;
             here.copy_to(there, total as usize);
             return Ok(Self::SENT);
         }
@@ -184,12 +185,13 @@ impl State {
         if total == 0 {
             return Ok(Self::SENT);
         }
-        let found = self.windows.get(window)?;
+        let found = self.windows.get_mut(window)?;
         if found.shared.is_some() {
+            found.has_written = true;
             let nothing = Buffer::dense(self.nowhere, 0);
             let mut transfer =
                 Transfer { total, ..self.transfer(window, (verb, combination), data, to, None)? };
-            return found.do_directly(&mut transfer, &nothing).map(|()| Self::SENT);
+            return self.windows.get(window)?.do_directly(&mut transfer, &nothing).map(|()| Self::SENT);
         }
         let communicator = found.communicator;
         let request = with_request.then(|| self.insert_request(communicator, Work::Access(None)));

@@ -151,8 +151,9 @@ impl Shared {
         if self.take_at_once(rank, kind) { Ok(true) } else { self.request_in_line(rank, own, kind, manner()) }
     }
 
+    /// Takes the lock of `rank`'s memory if it is free and nobody waits for it.
     #[inline]
-    fn take_at_once(&self, rank: u32, kind: LockKind) -> bool {
+    pub fn take_at_once(&self, rank: u32, kind: LockKind) -> bool {
         let holders = self.word(rank, 8);
         let (before, after) = match kind {
             LockKind::Exclusive => (0, EXCLUSIVE),
@@ -185,8 +186,9 @@ impl Shared {
         if self.give_back_at_once(rank, kind) { Ok(Vec::new()) } else { self.release_in_line(rank, kind) }
     }
 
+    /// Gives the lock of `rank`'s memory back if nobody waits for it.
     #[inline]
-    fn give_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
+    pub fn give_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
         let holders = self.word(rank, 8);
         let (before, after) = match kind {
             LockKind::Exclusive => (EXCLUSIVE, 0),

@@ -15,7 +15,7 @@ use postrider_abi::{
     MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED, MPI_PROC_NULL,
 };
 use postrider_os::gate::GateGuard;
-use postrider_os::sync::full_fence;
+use postrider_os::sync::{ATOMICS_ARE_FENCES, full_fence};
 
 use super::lock_queue::{LockKind, Manner};
 use super::operation::Verb;
@@ -109,18 +109,11 @@ impl Window {
         self.peers[rank as usize].is_local_done()
     }
 
-    /// Whom a flush is for; nobody for `MPI_PROC_NULL`.
+    /// The rank that a flush is for.
     #[inline(always)]
-    fn flushed(&self, rank: Option<i32>) -> Result<Option<Whom<'static>>> {
-        match rank {
-            None => self.epoch.passive_any().map(|()| Some(Whom::All)),
-            Some(MPI_PROC_NULL) => Ok(None),
-            Some(rank) => {
-                let rank = self.rank_of(rank)?;
-                self.epoch.passive(rank)?;
-                Ok(Some(Whom::One(rank)))
-            }
-        }
+    fn locked_rank(&self, rank: i32) -> Result<u32> {
+        let rank = self.rank_of(rank)?;
+        self.epoch.passive(rank).map(|()| rank)
     }
 
     /// The ranks of a group's processes. Programs use the same groups again and again: the last ones are kept.
@@ -327,23 +320,20 @@ impl Instance {
     /// When the epochs do not allow it.
     pub fn lock_window(&self, key: Key, rank: i32, kind: LockKind, assertions: i32) -> Result<()> {
         check_assertions(assertions, MPI_MODE_NOCHECK)?;
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        window.check_locks()?;
+        if rank == MPI_PROC_NULL {
+            return Ok(());
+        }
+        let rank = window.rank_of(rank)?;
         let held = (assertions & MPI_MODE_NOCHECK == 0).then_some(kind);
-        let rank = self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            window.check_locks()?;
-            if rank == MPI_PROC_NULL {
-                return Ok(None);
-            }
-            let rank = window.rank_of(rank)?;
-            window.epoch.lock(rank, held)?;
-            let Some(kind) = held else { return Ok(None) };
-            state.take_lock(key, rank, kind)?;
-            let window = state.windows.get_mut(key)?;
-            let goes_on = window.peer(rank).granted && !window.looks_now();
-            window.peer(rank).granted &= !goes_on;
-            Ok((!goes_on).then_some(rank))
-        })?;
-        rank.map_or(Ok(()), |rank| self.wait_for_locks(key, Whom::One(rank)))
+        window.epoch.lock(rank, held)?;
+        if held.is_none() || !window.looks_now() && window.takes_at_once(rank, kind) {
+            return Ok(());
+        }
+        state.take_lock(key, rank, kind)?;
+        self.wait_for_locks(state, key, Whom::One(rank))
     }
 
     /// `MPI_Win_unlock`: waits until all operations are done.
@@ -358,6 +348,10 @@ impl Instance {
         let window = state.windows.get_mut(key)?;
         let rank = window.rank_of(rank)?;
         let held = window.epoch.unlock(rank)?;
+        let is_over = window.peers[rank as usize].is_at_rest() && !window.looks_now();
+        if is_over && held.is_some_and(|kind| window.gives_back_at_once(rank, kind)) {
+            return Ok(());
+        }
         state.give_back(key, Whom::One(rank), held)?;
         self.finish_operations(state, key, Whom::One(rank))
     }
@@ -369,15 +363,17 @@ impl Instance {
     pub fn lock_all(&self, key: Key, assertions: i32) -> Result<()> {
         check_assertions(assertions, MPI_MODE_NOCHECK)?;
         let held = assertions & MPI_MODE_NOCHECK == 0;
-        self.with(|state| {
-            let window = state.windows.get_mut(key)?;
-            window.check_locks()?;
-            window.epoch.lock_all(held)?;
-            let ranks: Vec<u32> = window.chosen(Whom::All).collect();
-            let wanted = if held { &ranks[..] } else { &[] };
-            wanted.iter().try_for_each(|&rank| state.take_lock(key, rank, LockKind::Shared))
-        })?;
-        if held { self.wait_for_locks(key, Whom::All) } else { Ok(()) }
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        window.check_locks()?;
+        window.epoch.lock_all(held)?;
+        if !held {
+            return Ok(());
+        }
+        for rank in window.chosen(Whom::All) {
+            state.take_lock(key, rank, LockKind::Shared)?;
+        }
+        self.wait_for_locks(state, key, Whom::All)
     }
 
     /// `MPI_Win_unlock_all`: waits until all operations are done.
@@ -391,9 +387,9 @@ impl Instance {
         self.finish_operations(state, key, Whom::All)
     }
 
-    fn wait_for_locks(&self, key: Key, whom: Whom) -> Result<()> {
+    fn wait_for_locks<'a>(&'a self, state: GateGuard<'a, State>, key: Key, whom: Whom) -> Result<()> {
         let is_granted = |window: &Window, rank: u32| window.peers[rank as usize].granted;
-        self.wait_for_peers(self.lock(), (key, whom), is_granted, |_, peer| peer.granted = false)
+        self.wait_for_peers(state, (key, whom), is_granted, |_, peer| peer.granted = false)
     }
 
     /// `MPI_Win_flush`, or with no rank `MPI_Win_flush_all`: waits until all operations are done.
@@ -401,11 +397,22 @@ impl Instance {
     /// # Errors
     /// Without a lock, or when an operation was refused.
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
-        full_fence();
-        let state = self.lock();
-        match state.windows.get(key)?.flushed(rank)? {
-            Some(whom) => self.finish_operations(state, key, whom),
-            None => Ok(()),
+        let mut state = self.lock();
+        let window = state.windows.get_mut(key)?;
+        // Accumulates end with an atomic operation, which is a fence on some machines.
+        if std::mem::take(&mut window.has_written) || !ATOMICS_ARE_FENCES {
+            full_fence();
+        }
+        match rank {
+            None => {
+                window.epoch.passive_any()?;
+                self.finish_operations(state, key, Whom::All)
+            }
+            Some(MPI_PROC_NULL) => Ok(()),
+            Some(rank) => {
+                let rank = window.locked_rank(rank)?;
+                self.finish_operations(state, key, Whom::One(rank))
+            }
         }
     }
 
@@ -415,7 +422,12 @@ impl Instance {
     /// Without a lock.
     pub fn flush_window_locally(&self, key: Key, rank: Option<i32>) -> Result<()> {
         let state = self.lock();
-        let Some(whom) = state.windows.get(key)?.flushed(rank)? else { return Ok(()) };
+        let window = state.windows.get(key)?;
+        let whom = match rank {
+            None => window.epoch.passive_any().map(|()| Whom::All)?,
+            Some(MPI_PROC_NULL) => return Ok(()),
+            Some(rank) => Whom::One(window.locked_rank(rank)?),
+        };
         self.wait_for_peers(state, (key, whom), Window::is_local_done, |_, _| ())
     }
 
@@ -431,8 +443,20 @@ impl Instance {
 }
 
 impl Window {
+    /// Takes a lock that is free, of memory that is mapped.
+    #[inline]
+    fn takes_at_once(&self, rank: u32, kind: LockKind) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.take_at_once(rank, kind))
+    }
+
+    /// Gives back a lock that nobody waits for, of memory that is mapped.
+    #[inline]
+    fn gives_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.give_back_at_once(rank, kind))
+    }
+
     fn check_locks(&self) -> Result<()> {
-        if self.has_no_locks() {
+        if self.has_no_locks {
             let detail = "the window was made with the hint no_locks: it has none";
             return Err(Error::new(MPI_ERR_RMA_SYNC, detail));
         }

@@ -95,6 +95,10 @@ pub struct Window {
     pub attributes: Attributes,
     /// Where errors go.
     pub handler: Handler,
+    /// Whether locks are never taken: the hint `no_locks`.
+    pub has_no_locks: bool,
+    /// Whether this process has written to memory of others since the last flush, in a way that does not order what follows.
+    pub(crate) has_written: bool,
     /// The epochs of this process.
     pub(crate) epoch: Epoch,
     /// The locks of this process's memory.
@@ -203,6 +207,8 @@ impl Window {
             info: Info::default(),
             attributes: Attributes::default(),
             handler: Handler::Fatal,
+            has_no_locks: false,
+            has_written: false,
             epoch: Epoch::default(),
             locks: LockQueue::default(),
             peers: Vec::new(),
@@ -419,6 +425,7 @@ impl Window {
             let value = given.get(key).or(self.info.get(key)).unwrap_or(value).to_owned();
             self.info.set(key, &value)?;
         }
+        self.has_no_locks = self.info.get("no_locks") == Some("true");
         Ok(())
     }
 
@@ -429,12 +436,6 @@ impl Window {
 
     /// Whether another process may need this one while the program computes.
     pub(crate) fn needs_helper(&self) -> bool {
-        self.peers.len() > 1 && self.shared.is_none() && !self.has_no_locks()
-    }
-
-    /// Whether locks are never taken.
-    #[must_use]
-    pub fn has_no_locks(&self) -> bool {
-        self.info.get("no_locks") == Some("true")
+        self.peers.len() > 1 && self.shared.is_none() && !self.has_no_locks
     }
 }

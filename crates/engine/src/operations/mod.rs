@@ -116,6 +116,18 @@ impl Operator {
     /// `MPI_ERR_OP` if the operator is not defined for the kind.
     pub fn apply(self, kind: Kind, input: UserMemory, inout: UserMemory, count: i64) -> Result<()> {
         self.check(kind)?;
+        self.apply_allowed(kind, input, inout, count)
+    }
+
+    /// The same for a kind that is allowed.
+    #[inline]
+    pub(crate) fn apply_allowed(
+        self,
+        kind: Kind,
+        input: UserMemory,
+        inout: UserMemory,
+        count: i64,
+    ) -> Result<()> {
         let length = usize::try_from(count).unwrap_or(0);
         match (self, kind.class()) {
             (Self::NoOp, _) => {}

@@ -54,7 +54,7 @@ fn start(win: MPI_Win, action: impl FnOnce(&mut State, Key) -> Result<Key>) -> R
 #[inline(always)]
 fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     if request.is_none()
-        && let Some((near, data)) = parse::near(win, from, to)
+        && let Some((near, data)) = parse::near(win, &from, &to)
         && instance().put_near(&near, data)
     {
         return Ok(());
@@ -75,7 +75,7 @@ fn put_anywhere(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Req
 #[inline(always)]
 fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     if request.is_none()
-        && let Some((near, result)) = parse::near(win, to, from)
+        && let Some((near, result)) = parse::near(win, &to, &from)
         && instance().get_near(&near, result)
     {
         return Ok(());
@@ -95,21 +95,23 @@ fn get_anywhere(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Req
 
 /// Does it the short way: elements of one predefined datatype on all sides. False when nothing has happened.
 #[inline(always)]
-fn combined_near(win: MPI_Win, from: Data, result: Option<Data>, to: Place, op: MPI_Op) -> bool {
-    let combine = || {
-        // With MPI_NO_OP nothing of the origin counts.
-        let from = if op == MPI_NO_OP { result? } else { from };
-        let is_same = from.2 == to.3 && result.is_none_or(|result| result.2 == to.3);
-        let operator = Operator::from_handle(op).filter(|_| is_same)?;
-        let combination = Combination::plain(operator, Kind::from_handle(to.3)?)?;
-        let (near, data) = parse::near(win, from, to)?;
-        let old = match result {
-            Some(result) => Some(parse::near(win, result, to)?.1),
-            None => None,
-        };
-        Some(instance().combine_near(&near, combination, data, old))
+fn combined_near(win: MPI_Win, from: &Data, result: Option<&Data>, to: &Place, op: MPI_Op) -> bool {
+    combine_near(win, from, result, to, op).unwrap_or(false)
+}
+
+#[inline(always)]
+fn combine_near(win: MPI_Win, from: &Data, result: Option<&Data>, to: &Place, op: MPI_Op) -> Option<bool> {
+    // With MPI_NO_OP nothing of the origin counts.
+    let from = if op == MPI_NO_OP { result? } else { from };
+    let is_same = from.2 == to.3 && result.is_none_or(|result| result.2 == to.3);
+    let operator = Operator::from_handle(op).filter(|_| is_same)?;
+    let combination = Combination::plain(operator, Kind::from_handle(to.3)?)?;
+    let (near, data) = parse::near(win, from, to)?;
+    let old = match result {
+        Some(result) => Some(parse::as_plain(&near, result)?),
+        None => None,
     };
-    combine().unwrap_or(false)
+    Some(instance().combine_near(&near, combination, data, old))
 }
 
 #[inline(always)]
@@ -120,7 +122,7 @@ fn accumulate(
     op: MPI_Op,
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
-    if request.is_none() && combined_near(win, from, None, to, op) {
+    if request.is_none() && combined_near(win, &from, None, &to, op) {
         return Ok(());
     }
     accumulate_anywhere(win, from, to, op, request)
@@ -152,7 +154,7 @@ fn get_accumulate(
     op: MPI_Op,
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
-    if request.is_none() && combined_near(win, from, Some(result), to, op) {
+    if request.is_none() && combined_near(win, &from, Some(&result), &to, op) {
         return Ok(());
     }
     get_accumulate_anywhere(win, from, result, to, op, request)
@@ -189,8 +191,8 @@ fn can_be_swapped(class: BasicKind) -> bool {
 fn swapped_near(win: MPI_Win, (compare, new): (Data, Data), result: Data, to: Place) -> bool {
     let swap = || {
         Kind::from_handle(to.3).filter(|kind| can_be_swapped(kind.class()))?;
-        let (near, compare) = parse::near(win, compare, to)?;
-        let (new, result) = (parse::near(win, new, to)?.1, parse::near(win, result, to)?.1);
+        let (near, compare) = parse::near(win, &compare, &to)?;
+        let (new, result) = (parse::as_plain(&near, &new)?, parse::as_plain(&near, &result)?);
         Some(instance().swap_near(&near, (compare, new), result))
     };
     swap().unwrap_or(false)
@@ -291,7 +293,7 @@ mpi! {
     ) on win {
         let (from, result) = ((origin_addr, 1, datatype), (result_addr, 1, datatype));
         let to = (target_rank, target_disp, 1, datatype);
-        if combined_near(win, from, Some(result), to, op) {
+        if combined_near(win, &from, Some(&result), &to, op) {
             return Ok(());
         }
         instance().with(|state| check_predefined(state, datatype))?;

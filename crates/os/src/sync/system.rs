@@ -24,6 +24,9 @@ pub fn full_fence() {
     std::sync::atomic::fence(Ordering::SeqCst);
 }
 
+/// Whether every atomic operation that reads and writes is also a full fence.
+pub const ATOMICS_ARE_FENCES: bool = cfg!(target_arch = "x86_64");
+
 /// An atomic number of our own name, so that a lint can tell it from one that came in past this façade.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
