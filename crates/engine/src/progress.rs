@@ -27,7 +27,7 @@ pub(crate) const BYTES_PER_LOOK: u64 = 64;
 /// The most looks that announced messages are worth: about a millisecond.
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
 /// The same where ranks share cores: what the others have to say is often said by then, and costs no wake-up.
-const CROWDED_OFFERS: u32 = 4;
+const CROWDED_OFFERS: u32 = 8;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
