@@ -270,7 +270,10 @@ impl Instance {
         let ranks = window.epoch.complete()?;
         let whom = Whom::Some(&ranks);
         window.each(whom, |_, peer| peer.silent = false);
+        let before = state.completions;
         state.tell(key, &ranks, Verb::Complete)?;
+        // Another thread may wait for this process's own accesses.
+        self.wake_others(&state, before);
         self.wait_for_peers(state, (key, whom), Window::is_local_done, |_, _| ())
     }
 
