@@ -19,6 +19,8 @@ const SPINS: u32 = 200;
 /// Looks between which the core is offered to others before sleeping, where each rank has one: about as long as waking up takes, or two
 /// ranks that have once slept would wake each other for every message from then on.
 const OFFERS: u32 = 400;
+/// The same where ranks share cores: what the others have to say is often said by then, and costs no wake-up.
+const CROWDED_OFFERS: u32 = 8;
 /// The first looks follow one another at once: an answer that is on its way is not kept waiting.
 const SPINS_AT_ONCE: u32 = 64;
 /// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
@@ -26,8 +28,6 @@ const SPINS_AT_ONCE: u32 = 64;
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
 /// The most looks that announced messages are worth: about a millisecond.
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
-/// The same where ranks share cores: what the others have to say is often said by then, and costs no wake-up.
-const CROWDED_OFFERS: u32 = 8;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
@@ -95,10 +95,8 @@ impl Instance {
         loop {
             let (mut look, mut taken) = (0, state.taken);
             loop {
-                let (keeps, gives) = match state.transport.streams() || is_one_of_many {
-                    true => (1, 0),
-                    false => self.effort(state.patience),
-                };
+                let is_brief = state.transport.streams() || is_one_of_many;
+                let (keeps, gives) = if is_brief { (1, 0) } else { self.effort(state.patience) };
                 if look >= keeps + gives {
                     break;
                 }

@@ -15,7 +15,7 @@ use postrider_engine::communicators::Group;
 use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
-use postrider_engine::one_sided::Near;
+use postrider_engine::one_sided::Run;
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::{Buffer, Message, Short, Status};
 use postrider_os::gate::Threads;
@@ -499,21 +499,21 @@ pub type Place = (c_int, MPI_Aint, i64, MPI_Datatype);
 
 /// Plain bytes here and as many at a target, for the engine's short way; none when anything about them is unusual.
 #[inline(always)]
-pub fn near(
+pub fn run(
     win: MPI_Win,
     data: &Data,
     &(rank, displacement, count, datatype): &Place,
-) -> Option<(Near, UserMemory)> {
+) -> Option<(Run, UserMemory)> {
     let bytes = plain_elements(count, datatype)?;
     let (window, displacement) = (key_of(win.0)?, displacement as i64);
-    let near = Near { window, rank, displacement, bytes };
-    Some((near, as_plain(&near, data)?))
+    let run = Run { window, rank, displacement, bytes };
+    Some((run, as_plain(&run, data)?))
 }
 
 /// Where plain bytes are, if they are as many as those at a target.
 #[inline(always)]
-pub fn as_plain(near: &Near, &(memory, elements, handle): &Data) -> Option<UserMemory> {
-    (plain_bytes(memory, elements, handle)? == near.bytes).then(|| memory.user())
+pub fn as_plain(run: &Run, &(memory, elements, handle): &Data) -> Option<UserMemory> {
+    (plain_bytes(memory, elements, handle)? == run.bytes).then(|| memory.user())
 }
 
 /// A send or a receive of plain bytes, for the engine's short way; none when anything about it is unusual.

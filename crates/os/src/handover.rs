@@ -17,7 +17,7 @@ const TRIAL_COPIES: u32 = 128;
 
 /// How many times as long an ordinary copy has to take to be worth a streamed one, whose reader will be slower. It is 0.3 times
 /// between two threads of a core, twice between cores that share a cache, and 4 to 8 times between others.
-fn times_worth(bytes: usize) -> f64 {
+fn ratio_min(bytes: usize) -> f64 {
     if bytes < LONG_BYTES_MIN { 4.0 } else { 1.5 }
 }
 
@@ -29,7 +29,7 @@ pub struct Handover {
     /// Seconds for each byte of the ordinary copy of the trial under way.
     ordinary: f64,
     /// How many times as long as the streamed copy the ordinary one took in the last trial.
-    times: f64,
+    ratio: f64,
 }
 
 impl Handover {
@@ -48,8 +48,8 @@ impl Handover {
         self.copies = (copies + 1) % TRIAL_COPIES;
         match copies {
             0 => self.ordinary = timed(bytes, || from.copy_to(to, bytes)),
-            1 => self.times = self.ordinary / timed(bytes, || from.stream_to(to, bytes)),
-            _ if self.times > times_worth(bytes) => from.stream_to(to, bytes),
+            1 => self.ratio = self.ordinary / timed(bytes, || from.stream_to(to, bytes)),
+            _ if self.ratio > ratio_min(bytes) => from.stream_to(to, bytes),
             _ => from.copy_to(to, bytes),
         }
     }
@@ -76,7 +76,7 @@ mod tests {
             let bytes = BYTES_MIN - 2 + 37 * (copy % 100);
             let (skew, offset) = (copy % 67, copy % 5);
             let mut to = OwnedMemory::new(4 * BYTES_MIN);
-            handover.times = if copy % 3 == 0 { 0.0 } else { f64::MAX };
+            handover.ratio = if copy % 3 == 0 { 0.0 } else { f64::MAX };
             let (source, place) = (UserMemory::of(&mut from), UserMemory::of(&mut to));
             handover.copy(source.offset(offset as i64), place.offset(skew as i64), bytes);
             let (to, from) = (to.as_slice(), from.as_slice());

@@ -54,8 +54,8 @@ fn start(win: MPI_Win, action: impl FnOnce(&mut State, Key) -> Result<Key>) -> R
 #[inline(always)]
 fn put(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     if request.is_none()
-        && let Some((near, data)) = parse::near(win, &from, &to)
-        && instance().put_near(&near, data)
+        && let Some((run, data)) = parse::run(win, &from, &to)
+        && instance().put_plain(&run, data)
     {
         return Ok(());
     }
@@ -75,8 +75,8 @@ fn put_anywhere(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Req
 #[inline(always)]
 fn get(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Request>>) -> Result<()> {
     if request.is_none()
-        && let Some((near, result)) = parse::near(win, &to, &from)
-        && instance().get_near(&near, result)
+        && let Some((run, result)) = parse::run(win, &to, &from)
+        && instance().get_plain(&run, result)
     {
         return Ok(());
     }
@@ -93,25 +93,20 @@ fn get_anywhere(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Req
     request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
 }
 
-/// Does it the short way: elements of one predefined datatype on all sides. False when nothing has happened.
+/// Does it the short way: elements of one predefined datatype on all sides. None when nothing has happened.
 #[inline(always)]
-fn combined_near(win: MPI_Win, from: &Data, result: Option<&Data>, to: &Place, op: MPI_Op) -> bool {
-    combine_near(win, from, result, to, op).unwrap_or(false)
-}
-
-#[inline(always)]
-fn combine_near(win: MPI_Win, from: &Data, result: Option<&Data>, to: &Place, op: MPI_Op) -> Option<bool> {
+fn combine_plain(win: MPI_Win, from: &Data, result: Option<&Data>, to: &Place, op: MPI_Op) -> Option<()> {
     // With MPI_NO_OP nothing of the origin counts.
     let from = if op == MPI_NO_OP { result? } else { from };
     let is_same = from.2 == to.3 && result.is_none_or(|result| result.2 == to.3);
     let operator = Operator::from_handle(op).filter(|_| is_same)?;
     let combination = Combination::plain(operator, Kind::from_handle(to.3)?)?;
-    let (near, data) = parse::near(win, from, to)?;
+    let (run, data) = parse::run(win, from, to)?;
     let old = match result {
-        Some(result) => Some(parse::as_plain(&near, result)?),
+        Some(result) => Some(parse::as_plain(&run, result)?),
         None => None,
     };
-    Some(instance().combine_near(&near, combination, data, old))
+    instance().combine_plain(&run, combination, data, old).then_some(())
 }
 
 #[inline(always)]
@@ -122,7 +117,7 @@ fn accumulate(
     op: MPI_Op,
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
-    if request.is_none() && combined_near(win, &from, None, &to, op) {
+    if request.is_none() && combine_plain(win, &from, None, &to, op).is_some() {
         return Ok(());
     }
     accumulate_anywhere(win, from, to, op, request)
@@ -154,7 +149,7 @@ fn get_accumulate(
     op: MPI_Op,
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
-    if request.is_none() && combined_near(win, &from, Some(&result), &to, op) {
+    if request.is_none() && combine_plain(win, &from, Some(&result), &to, op).is_some() {
         return Ok(());
     }
     get_accumulate_anywhere(win, from, result, to, op, request)
@@ -186,16 +181,13 @@ fn can_be_swapped(class: BasicKind) -> bool {
     matches!(class, BasicKind::Integer { .. } | BasicKind::Logical { .. } | BasicKind::Byte)
 }
 
-/// Does it the short way. False when nothing has happened.
+/// Does it the short way. None when nothing has happened.
 #[inline(always)]
-fn swapped_near(win: MPI_Win, (compare, new): (Data, Data), result: Data, to: Place) -> bool {
-    let swap = || {
-        Kind::from_handle(to.3).filter(|kind| can_be_swapped(kind.class()))?;
-        let (near, compare) = parse::near(win, &compare, &to)?;
-        let (new, result) = (parse::as_plain(&near, &new)?, parse::as_plain(&near, &result)?);
-        Some(instance().swap_near(&near, (compare, new), result))
-    };
-    swap().unwrap_or(false)
+fn swap_plain(win: MPI_Win, (compare, new): (&Data, &Data), result: &Data, to: &Place) -> Option<()> {
+    Kind::from_handle(to.3).filter(|kind| can_be_swapped(kind.class()))?;
+    let (run, compare) = parse::run(win, compare, to)?;
+    let (new, result) = (parse::as_plain(&run, new)?, parse::as_plain(&run, result)?);
+    instance().swap_plain(&run, (compare, new), result).then_some(())
 }
 
 /// A predefined datatype, of which there is one element.
@@ -293,7 +285,7 @@ mpi! {
     ) on win {
         let (from, result) = ((origin_addr, 1, datatype), (result_addr, 1, datatype));
         let to = (target_rank, target_disp, 1, datatype);
-        if combined_near(win, &from, Some(&result), &to, op) {
+        if combine_plain(win, &from, Some(&result), &to, op).is_some() {
             return Ok(());
         }
         instance().with(|state| check_predefined(state, datatype))?;
@@ -307,7 +299,7 @@ mpi! {
     ) on win {
         let (new, compare) = ((origin_addr, 1, datatype), (compare_addr, 1, datatype));
         let (result, to) = ((result_addr, 1, datatype), (target_rank, target_disp, 1, datatype));
-        if swapped_near(win, (compare, new), result, to) {
+        if swap_plain(win, (&compare, &new), &result, &to).is_some() {
             return Ok(());
         }
         let window = parse::window(win)?;

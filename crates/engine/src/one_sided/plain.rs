@@ -21,7 +21,7 @@ use crate::{Instance, State};
 
 /// A run of memory of a window.
 #[derive(Clone, Copy, Debug)]
-pub struct Near {
+pub struct Run {
     /// The window.
     pub window: Key,
     /// The rank in its group.
@@ -44,11 +44,11 @@ impl Combination {
 impl Window {
     /// Whose memory a run is in, and where it begins there.
     #[inline(always)]
-    fn find(&mut self, near: &Near) -> Option<(u32, i64)> {
-        let rank = u32::try_from(near.rank).ok()?;
+    fn find(&mut self, run: &Run) -> Option<(u32, i64)> {
+        let rank = u32::try_from(run.rank).ok()?;
         let peer = self.peers.get(rank as usize)?;
-        let offset = near.displacement.checked_mul(peer.unit).filter(|offset| *offset >= 0)?;
-        let is_inside = near.displacement >= 0 && near.bytes as i64 <= peer.size - offset;
+        let offset = run.displacement.checked_mul(peer.unit).filter(|offset| *offset >= 0)?;
+        let is_inside = run.displacement >= 0 && run.bytes as i64 <= peer.size - offset;
         (is_inside && self.epoch.allows(rank)).then_some((rank, offset))
     }
 }
@@ -56,49 +56,49 @@ impl Window {
 impl State {
     /// The window, whose memory a run is in, and where it is mapped.
     #[inline(always)]
-    fn reach(&mut self, near: &Near) -> Option<(&mut Window, u32, UserMemory)> {
-        let window = self.windows.get_mut(near.window).ok()?;
+    fn reach(&mut self, run: &Run) -> Option<(&mut Window, u32, UserMemory)> {
+        let window = self.windows.get_mut(run.window).ok()?;
         window.shared.as_ref()?;
-        let (rank, offset) = window.find(near)?;
+        let (rank, offset) = window.find(run)?;
         let there = window.shared.as_ref()?.base(rank).offset(offset);
         Some((window, rank, there))
     }
 
     /// Sends an operation on memory that is not mapped, if it fits in one packet, which leaves at once.
-    fn send_access(&mut self, near: &Near, verb: Verb, request: Key, data: UserMemory) -> Option<&mut Peer> {
-        let window = self.windows.get_mut(near.window).ok()?;
-        let (rank, offset) = window.find(near)?;
+    fn send_access(&mut self, run: &Run, verb: Verb, request: Key, data: UserMemory) -> Option<&mut Peer> {
+        let window = self.windows.get_mut(run.window).ok()?;
+        let (rank, offset) = window.find(run)?;
         let process = window.peers[rank as usize].process;
-        let is_short = near.bytes > 0 && near.bytes < window.copied_bytes_min && process != self.own;
+        let is_short = run.bytes > 0 && run.bytes < window.copied_bytes_min && process != self.own;
         let (context, source, tag) = (window.context, window.rank, verb as i32);
-        let (bytes, third) = if verb == Verb::Get { (0, near.bytes) } else { (near.bytes, 0) };
+        let (bytes, third) = if verb == Verb::Get { (0, run.bytes) } else { (run.bytes, 0) };
         let words = [u64::from(request.0), offset as u64, third];
         let header = Header { kind: PacketKind::OneSided, context, source, tag, words };
         let goes = is_short
             && self.outgoing[process as usize].is_empty()
             && bytes <= self.part_bytes_max(process)
             && self.transport.send(process, &header, data, bytes as usize).is_ok_and(|sent| sent);
-        if goes { Some(self.windows.get_mut(near.window).ok()?.peer(rank)) } else { None }
+        if goes { Some(self.windows.get_mut(run.window).ok()?.peer(rank)) } else { None }
     }
 
     #[inline(never)]
-    fn put_by_packet(&mut self, near: &Near, data: UserMemory) -> bool {
-        self.send_access(near, Verb::Put, Key(0), data).map(|peer| peer.silent = true).is_some()
+    fn put_by_packet(&mut self, run: &Run, data: UserMemory) -> bool {
+        self.send_access(run, Verb::Put, Key(0), data).map(|peer| peer.silent = true).is_some()
     }
 
     #[inline(never)]
-    fn get_by_packet(&mut self, near: &Near, result: UserMemory) -> bool {
-        let (window, rank) = (near.window, near.rank as u32);
+    fn get_by_packet(&mut self, run: &Run, result: UserMemory) -> bool {
+        let (window, rank) = (run.window, run.rank as u32);
         let Ok(found) = self.windows.get(window) else { return false };
         // Where it will be copied, no request is needed.
-        if near.bytes >= found.copied_bytes_min {
+        if run.bytes >= found.copied_bytes_min {
             return false;
         }
         let communicator = found.communicator;
-        let fetch = Fetch { window, rank, result: Buffer::dense(result, near.bytes), left: near.bytes };
+        let fetch = Fetch { window, rank, result: Buffer::dense(result, run.bytes), left: run.bytes };
         let work = Work::Access(Some(Box::new(fetch)));
         let request = self.requests.insert(Request { work, communicator, orphan: true });
-        let sent = self.send_access(near, Verb::Get, request, self.nowhere);
+        let sent = self.send_access(run, Verb::Get, request, self.nowhere);
         let sent = sent.map(|peer| peer.unanswered += 1).is_some();
         if !sent {
             let _ = self.requests.remove(request);
@@ -110,43 +110,43 @@ impl State {
 impl Instance {
     /// `MPI_Put`; false when nothing has happened.
     #[inline]
-    pub fn put_near(&self, near: &Near, data: UserMemory) -> bool {
+    pub fn put_plain(&self, run: &Run, data: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((window, _, there)) = state.reach(near) else { return state.put_by_packet(near, data) };
+        let Some((window, _, there)) = state.reach(run) else { return state.put_by_packet(run, data) };
         window.has_written = true;
-        data.copy_to(there, near.bytes as usize);
+        data.copy_to(there, run.bytes as usize);
         true
     }
 
     /// `MPI_Get`; false when nothing has happened.
     #[inline]
-    pub fn get_near(&self, near: &Near, result: UserMemory) -> bool {
+    pub fn get_plain(&self, run: &Run, result: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((_, _, there)) = state.reach(near) else { return state.get_by_packet(near, result) };
-        there.copy_to(result, near.bytes as usize);
+        let Some((_, _, there)) = state.reach(run) else { return state.get_by_packet(run, result) };
+        there.copy_to(result, run.bytes as usize);
         true
     }
 
     /// `MPI_Accumulate`, or with a place for what was there before `MPI_Get_accumulate`; false when nothing has happened.
     #[inline]
-    pub fn combine_near(
+    pub fn combine_plain(
         &self,
-        near: &Near,
+        run: &Run,
         combination: Combination,
         data: UserMemory,
         result: Option<UserMemory>,
     ) -> bool {
         let mut state = self.lock();
-        let Some((window, rank, there)) = state.reach(near) else { return false };
-        near.bytes <= ACCUMULATE_BYTES_MAX
-            && window.combine(rank, combination, near.bytes, (data, there), result).is_ok()
+        let Some((window, rank, there)) = state.reach(run) else { return false };
+        run.bytes <= ACCUMULATE_BYTES_MAX
+            && window.combine(rank, combination, run.bytes, (data, there), result).is_ok()
     }
 
     /// `MPI_Compare_and_swap`; false when nothing has happened.
     #[inline]
-    pub fn swap_near(&self, near: &Near, operands: (UserMemory, UserMemory), result: UserMemory) -> bool {
+    pub fn swap_plain(&self, run: &Run, operands: (UserMemory, UserMemory), result: UserMemory) -> bool {
         let mut state = self.lock();
-        let Some((window, rank, there)) = state.reach(near) else { return false };
-        window.swap(rank, near.bytes as usize, operands, (result, there)).is_ok()
+        let Some((window, rank, there)) = state.reach(run) else { return false };
+        window.swap(rank, run.bytes as usize, operands, (result, there)).is_ok()
     }
 }
