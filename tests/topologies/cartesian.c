@@ -172,6 +172,9 @@ static void errors(void)
     FAILS(MPI_ERR_ARG, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, NULL, 0, &comm));
     FAILS(MPI_ERR_COMM, MPI_Cart_create(MPI_COMM_NULL, 2, dims, periods, 0, &comm));
     FAILS(MPI_ERR_DIMS, MPI_Cart_map(MPI_COMM_WORLD, 2, large, periods, &a));
+    FAILS(MPI_ERR_DIMS, MPI_Cart_map(MPI_COMM_WORLD, 2, negative, periods, &a));
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 2, empty, periods, &a));
+    CHECK_EQ(a, MPI_UNDEFINED);
     OK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &comm));
     FAILS(MPI_ERR_RANK, MPI_Cart_coords(comm, size, 2, coords));
     FAILS(MPI_ERR_RANK, MPI_Cart_coords(comm, -1, 2, coords));

@@ -221,12 +221,16 @@ impl Instance {
         self.attach(communicator, base.rank, &order, |_| Topology::Cartesian(grid))
     }
 
-    /// The rank that this process would have in a grid (`MPI_Cart_map`).
+    /// The rank that this process would have in a grid (`MPI_Cart_map`): none in a grid without processes, which programs ask
+    /// for that divide few processes by a constant.
     ///
     /// # Errors
     /// When the grid is impossible.
     pub fn map_cartesian(&self, communicator: Key, sizes: &[i32], periods: &[bool]) -> Result<Option<u32>> {
         let base = self.base(communicator)?;
+        if sizes.contains(&0) && sizes.iter().all(|&along| along >= 0) {
+            return Ok(None);
+        }
         let (_, order) = self.plan_cartesian(&base, (sizes, periods), true)?;
         Ok(place_in(&order, base.rank))
     }
