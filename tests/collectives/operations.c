@@ -250,6 +250,18 @@ static void refused(void)
     FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_INT, MPI_MAXLOC, MPI_COMM_WORLD));
     FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_2INT, MPI_SUM, MPI_COMM_WORLD));
     FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_BYTE, MPI_SUM, MPI_COMM_WORLD));
+    FAILS(MPI_ERR_OP, MPI_Allreduce(a, b, 1, MPI_WCHAR, MPI_SUM, MPI_COMM_WORLD));
+}
+
+// What the standard does not ask for, but all libraries do.
+static void beyond(void)
+{
+    char bits = (char)(1 << rank % 7), all = 0;
+    MPI_Aint place = rank, any = 7;
+    OK(MPI_Allreduce(&bits, &all, 1, MPI_CHAR, MPI_BOR, MPI_COMM_WORLD));
+    CHECK_EQ(all, (1 << (size < 7 ? size : 7)) - 1);
+    OK(MPI_Allreduce(&place, &any, 1, MPI_AINT, MPI_LOR, MPI_COMM_WORLD));
+    CHECK_EQ(any, size > 1);
 }
 
 int main(int argc, char **argv)
@@ -262,5 +274,6 @@ int main(int argc, char **argv)
     logical();
     locations();
     refused();
+    beyond();
     return check_end();
 }

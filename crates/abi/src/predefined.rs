@@ -12,17 +12,15 @@
 
 use crate::constants::*;
 use crate::types::{MPI_Count, MPI_Datatype, MPI_Offset, MPI_Op};
-use core::ffi::{c_int, c_long, c_longlong, c_short};
+use core::ffi::{c_char, c_int, c_long, c_longlong, c_short};
 
 /// Which family of the standard's section 6.9.2 an integer belongs to. It decides which operations are allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IntegerFamily {
-    /// C integer: arithmetic, logical and bitwise operations.
+    /// C integer, which addresses, counts and file offsets are as well: arithmetic, logical and bitwise operations.
     C,
     /// Fortran integer: arithmetic and bitwise operations.
     Fortran,
-    /// Address, count or file offset, for all languages: arithmetic and bitwise operations.
-    Address,
 }
 
 /// What the bytes of a predefined datatype mean. All are in the byte order of the machine.
@@ -48,7 +46,7 @@ pub enum BasicKind {
     },
     /// Eight bits without a meaning: only bitwise operations are allowed.
     Byte,
-    /// Character of a C or Fortran string: no operation is allowed.
+    /// Character of a Fortran string: no operation is allowed.
     Char,
     /// `wchar_t`: no operation is allowed.
     WideChar,
@@ -185,11 +183,6 @@ const fn c_integer(
     basic(handle, name, bytes, BasicKind::Integer { signed, bytes, family: IntegerFamily::C })
 }
 
-/// Address, count or file offset.
-const fn address(handle: MPI_Datatype, name: &'static str, bytes: usize) -> PredefinedDatatype {
-    basic(handle, name, bytes, BasicKind::Integer { signed: true, bytes, family: IntegerFamily::Address })
-}
-
 /// Fortran integer.
 const fn integer(handle: MPI_Datatype, name: &'static str, bytes: usize) -> PredefinedDatatype {
     basic(handle, name, bytes, BasicKind::Integer { signed: true, bytes, family: IntegerFamily::Fortran })
@@ -242,9 +235,9 @@ const INT: PairMember = PairMember::Integer { bytes: size_of::<c_int>() };
 /// The predefined datatypes, in the order of their handles. `MPI_LONG_LONG_INT` and `MPI_C_COMPLEX` are other names for
 /// handles that are in the table.
 pub const DATATYPES: &[PredefinedDatatype] = &[
-    address(MPI_AINT, "MPI_AINT", size_of::<isize>()),
-    address(MPI_COUNT, "MPI_COUNT", size_of::<MPI_Count>()),
-    address(MPI_OFFSET, "MPI_OFFSET", size_of::<MPI_Offset>()),
+    c_integer(MPI_AINT, "MPI_AINT", size_of::<isize>(), true),
+    c_integer(MPI_COUNT, "MPI_COUNT", size_of::<MPI_Count>(), true),
+    c_integer(MPI_OFFSET, "MPI_OFFSET", size_of::<MPI_Offset>(), true),
     basic(MPI_PACKED, "MPI_PACKED", 1, BasicKind::Packed),
     c_integer(MPI_SHORT, "MPI_SHORT", size_of::<c_short>(), true),
     c_integer(MPI_INT, "MPI_INT", size_of::<c_int>(), true),
@@ -291,7 +284,8 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     external(basic(MPI_WCHAR, "MPI_WCHAR", 4, BasicKind::WideChar), 2),
     c_integer(MPI_INT8_T, "MPI_INT8_T", 1, true),
     c_integer(MPI_UINT8_T, "MPI_UINT8_T", 1, false),
-    basic(MPI_CHAR, "MPI_CHAR", 1, BasicKind::Char),
+    // The standard has no operation for it. MPICH and Open MPI have those of char as an integer, and programs (PETSc) use them.
+    c_integer(MPI_CHAR, "MPI_CHAR", 1, c_char::MIN != 0),
     c_integer(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", 1, true),
     c_integer(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", 1, false),
     basic(MPI_BYTE, "MPI_BYTE", 1, BasicKind::Byte),

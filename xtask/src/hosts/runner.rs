@@ -131,7 +131,12 @@ impl Stage<'_> {
 
     /// Runs a command on a host to its end.
     pub fn run(&self, host: usize, command: &[String]) -> Result<Ended> {
-        self.start(host, command)?.wait(self.bed, self.before, self.limit)
+        self.run_within(host, command, self.limit)
+    }
+
+    /// The same, for what takes long without hanging.
+    pub fn run_within(&self, host: usize, command: &[String], limit: Duration) -> Result<Ended> {
+        self.start(host, command)?.wait(self.bed, self.before, limit)
     }
 }
 

@@ -19,6 +19,9 @@ const GRACE: Duration = Duration::from_secs(20);
 /// How many processes of a hanging run are looked at.
 const STACKS_MAX: usize = 24;
 
+/// How many frames of each of their threads.
+const FRAMES_MAX: usize = 16;
+
 /// A command that runs on a host.
 pub struct Running {
     child: Child,
@@ -246,7 +249,26 @@ fn stack(bed: &Bed, host: usize, pid: u32) -> String {
         .command(host, Path::new("/"), &gdb.map(str::to_owned))
         .and_then(|mut gdb| gdb.output().context("gdb"));
     let Ok(output) = output else { return String::new() };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let frames = text.lines().filter(|line| line.starts_with('#') || line.starts_with("Thread"));
-    frames.fold(String::new(), |text, line| text + "    " + line + "\n")
+    innermost(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The innermost frames of each thread, of what gdb prints: those of an interpreter around them say nothing.
+fn innermost(stacks: &str) -> String {
+    let number = |line: &str| line.strip_prefix('#')?.split(' ').next()?.parse::<usize>().ok();
+    let says =
+        |line: &&str| line.starts_with("Thread") || number(line).is_some_and(|frame| frame < FRAMES_MAX);
+    stacks.lines().filter(says).fold(String::new(), |text, line| text + "    " + line + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_frames_are_shown() {
+        let frames =
+            |count: usize| (0..count).map(|frame| format!("#{frame}  in f ()\n")).collect::<String>();
+        let stacks = format!("noise\nThread 2\n{}\nThread 1\n{}", frames(2), frames(99));
+        assert_eq!(innermost(&stacks).lines().count(), 2 + 2 + FRAMES_MAX);
+    }
 }

@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     watchdog: u32,
     /// After how many seconds a whole run is ended.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
     timeout: u32,
 }
 

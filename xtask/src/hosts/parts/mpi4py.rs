@@ -18,6 +18,9 @@ const MODULES_BY_SCP: &[&str] = &["test_comm"];
 /// After how many seconds a single test hangs.
 const TEST_SECONDS: &str = "60";
 
+/// How much longer all of them may take than a program that hangs: by scp on a busy machine that is minutes.
+const PATIENCE: u32 = 8;
+
 /// The bed and the cases.
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     let suite = Arc::new(Suite::prepare()?);
@@ -59,7 +62,7 @@ fn run(
     program.extend(options.iter().map(String::as_str));
     let hosts = programs::hosts(ranks);
     let command = arguments.launch(&["--label", "--hosts", &hosts], Some(way), &program);
-    let ended = stage.run(0, &command)?;
+    let ended = stage.run_within(0, &command, stage.limit * PATIENCE)?;
     let records = Records::read(&folder, ranks)?;
     std::fs::remove_dir_all(&folder)?;
     let mut problems: Vec<String> = records
