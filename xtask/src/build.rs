@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! build/bin/postrider                 the command line
-//! build/bin/mpicc, mpicxx, mpic++     links to it: it looks at the name it is called by
+//! build/bin/mpicc, mpicxx, mpic++,    links to it: it looks at the name it is called by
+//!           mpiexec, mpirun
 //! build/include/mpi.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
@@ -28,8 +29,8 @@ pub struct Arguments {
     debug: bool,
 }
 
-/// Names under which the command line is a compiler.
-const COMPILER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++"];
+/// Names under which the command line is a compiler, and the launcher under those of other libraries.
+const OTHER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++", "mpiexec", "mpirun"];
 
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
@@ -81,7 +82,7 @@ fn mpich(arguments: &Arguments, folder: &Path) -> Result<()> {
 /// Installs the command line and its other names.
 fn programs(target: &Path, folder: &Path) -> Result<()> {
     workspace::copy(&target.join("postrider"), &folder.join("postrider"))?;
-    for name in COMPILER_NAMES {
+    for name in OTHER_NAMES {
         workspace::replace(&folder.join(name), |new| Ok(std::os::unix::fs::symlink("postrider", new)?))?;
     }
     Ok(())

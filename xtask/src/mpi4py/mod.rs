@@ -15,6 +15,7 @@ use records::Records;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// How much of a failed test is shown, in lines.
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// List the tests that were skipped, by reason.
     #[arg(long)]
     skips: bool,
+    /// How many runs there are at once.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
     /// After how many seconds a single test counts as hanging.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     watchdog: u32,
@@ -53,13 +57,28 @@ const FILE_RANKS: &[usize] = &[2, 3];
 pub fn run(arguments: &Arguments) -> Result<()> {
     let suite = if arguments.wheel { Suite::of_wheel()? } else { Suite::prepare()? };
     let options = suite.options(&arguments.module)?;
+    // From the end: what takes longest, files and many ranks, begins first.
+    let waiting = Mutex::new(configurations(arguments));
+    let next = || waiting.lock().expect("nobody panics with the lock").pop();
+    let work = || -> Result<(usize, usize)> {
+        let (mut passed, mut failed) = (0, 0);
+        while let Some((ranks, transport)) = next() {
+            let ended = Job { ranks, transport, suite: &suite }.run(arguments, &options)?;
+            passed += ended.0;
+            failed += ended.1;
+        }
+        Ok((passed, failed))
+    };
     let (mut passed, mut failed) = (0, 0);
-    for (ranks, transport) in configurations(arguments) {
-        let job = Job { ranks, transport, suite: &suite };
-        let (good, bad) = job.run(arguments, &options)?;
-        passed += good;
-        failed += bad;
-    }
+    std::thread::scope(|scope| -> Result<()> {
+        let workers: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            let ended = worker.join().expect("a worker does not panic")?;
+            passed += ended.0;
+            failed += ended.1;
+        }
+        Ok(())
+    })?;
     println!("{passed} passed, {failed} failed");
     if failed > 0 {
         // The closing line has said everything.
