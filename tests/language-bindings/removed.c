@@ -26,7 +26,7 @@ struct pair {
 static void check_datatypes(void)
 {
     struct pair pair = {0, 0};
-    MPI_Aint first, second, extent, lb, ub;
+    MPI_Aint first, second, extent, lb = 0, ub = 0;
     OK(MPI_Address(&pair.first, &first));
     OK(MPI_Address(&pair.second, &second));
     CHECK_EQ(second - first, (MPI_Aint)offsetof(struct pair, second));

@@ -242,7 +242,8 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     c_integer(MPI_SHORT, "MPI_SHORT", size_of::<c_short>(), true),
     c_integer(MPI_INT, "MPI_INT", size_of::<c_int>(), true),
     external(c_integer(MPI_LONG, "MPI_LONG", size_of::<c_long>(), true), 4),
-    c_integer(MPI_LONG_LONG, "MPI_LONG_LONG", size_of::<c_longlong>(), true),
+    // The names of synonyms are the first that the standard has.
+    c_integer(MPI_LONG_LONG, "MPI_LONG_LONG_INT", size_of::<c_longlong>(), true),
     c_integer(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", size_of::<c_short>(), false),
     c_integer(MPI_UNSIGNED, "MPI_UNSIGNED", size_of::<c_int>(), false),
     external(c_integer(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", size_of::<c_long>(), false), 4),
@@ -250,7 +251,7 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     float(MPI_FLOAT, "MPI_FLOAT", Single),
     #[cfg(feature = "mpich")]
     float(MPIX_C_FLOAT16, "MPIX_C_FLOAT16", Half),
-    complex(MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", Single),
+    complex(MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", Single),
     complex(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Single),
     float(MPI_DOUBLE, "MPI_DOUBLE", Double),
     complex(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", Double),
