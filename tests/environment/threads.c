@@ -74,6 +74,37 @@ static void *duplicates(void *argument)
     return NULL;
 }
 
+/* Windows come and go, of the program's memory and of the library's, while other threads are inside of MPI. */
+static void *windows(void *argument)
+{
+    MPI_Comm comm = own[*(int *)argument];
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    for (int turn = 0; turn < 10; turn++) {
+        long mine = -1, value = rank + turn, *sums;
+        MPI_Win window;
+        OK(MPI_Win_create(&mine, sizeof mine, sizeof mine, MPI_INFO_NULL, comm, &window));
+        OK(MPI_Win_fence(0, window));
+        OK(MPI_Put(&value, 1, MPI_LONG, right, 0, 1, MPI_LONG, window));
+        OK(MPI_Win_fence(0, window));
+        CHECK_EQ(mine, left + turn);
+        OK(MPI_Win_free(&window));
+
+        OK(MPI_Win_allocate(2 * sizeof *sums, sizeof *sums, MPI_INFO_NULL, comm, &sums, &window));
+        sums[0] = sums[1] = 0;
+        OK(MPI_Barrier(comm));
+        OK(MPI_Win_lock_all(0, window));
+        for (int target = 0; target < size; target++) {
+            OK(MPI_Accumulate(&value, 1, MPI_LONG, target, turn % 2, 1, MPI_LONG, MPI_SUM, window));
+        }
+        OK(MPI_Win_unlock_all(window));
+        OK(MPI_Barrier(comm));
+        CHECK_EQ(sums[turn % 2], size * (size - 1) / 2 + size * turn);
+        CHECK_EQ(sums[1 - turn % 2], 0);
+        OK(MPI_Win_free(&window));
+    }
+    return NULL;
+}
+
 /* Any thread may take any message of the others: each is received exactly once. */
 static atomic_int received[THREADS * 40];
 
@@ -133,6 +164,7 @@ int main(int argc, char **argv)
     run(on_shared, NULL);
     run(collectives, on_shared);
     run(duplicates, NULL);
+    run(windows, on_shared);
     run(from_anybody, to_neighbour);
     for (int i = 0; i < THREADS * 40; i++) {
         CHECK_EQ(received[i], 1);

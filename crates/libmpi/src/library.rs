@@ -206,8 +206,9 @@ static HELPER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// # Errors
 /// When the system has no thread left.
 pub fn keep_helper() -> Result<()> {
-    let wanted = active().is_some() && instance().wants_helper();
     let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    // Not before: another thread may have opened or freed a window meanwhile.
+    let wanted = active().is_some() && instance().wants_helper();
     if wanted == helper.is_some() {
         return Ok(());
     }

@@ -80,13 +80,16 @@ impl<T> Gate<T> {
     }
 
     /// From now on, a thread of the library comes here as well; or, with false, no longer: it has ended. Called by the program's
-    /// thread while it holds no guard.
+    /// thread while it holds no guard. Where threads may meet, that makes no difference.
     ///
     /// # Panics
     /// When somebody is inside.
     pub fn share(&self, shared: bool) {
+        if self.threads.meet {
+            return;
+        }
         assert!(!self.busy.load(Relaxed), "the gate is changed while a thread is inside");
-        self.shared.store(shared || self.threads.meet, Relaxed);
+        self.shared.store(shared, Relaxed);
     }
 
     /// How often the program has come here: whoever finds the same number twice knows that it was elsewhere in between, or
@@ -174,6 +177,16 @@ mod tests {
         });
         gate.share(false);
         assert_eq!((*gate.enter(), gate.entries()), (20_000, 10_001));
+    }
+
+    #[test]
+    fn where_threads_meet_one_may_be_inside_when_another_shares() {
+        let gate = Gate::new(0, Threads::MEET);
+        let inside = gate.enter();
+        gate.share(true);
+        gate.share(false);
+        drop(inside);
+        assert_eq!(*gate.enter(), 0);
     }
 
     #[test]

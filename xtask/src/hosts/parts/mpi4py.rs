@@ -15,11 +15,11 @@ const MODULES: &[&str] = &["test_p2p_buf", "test_cco_obj", "test_cco_buf", "test
 /// By scp each message takes a process.
 const MODULES_BY_SCP: &[&str] = &["test_comm"];
 
-/// After how many seconds a single test hangs.
-const TEST_SECONDS: &str = "60";
+/// After how many seconds a single test hangs: one may be a hundred messages, and each of them a process.
+const TEST_SECONDS: &str = "240";
 
 /// How much longer all of them may take than a program that hangs: by scp on a busy machine that is minutes.
-const PATIENCE: u32 = 8;
+const PATIENCE: u32 = 10;
 
 /// The bed and the cases.
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
