@@ -18,7 +18,8 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Names under which the executable does something else, with the subcommand.
 NAMES = {"mpicc": "cc", "mpicxx": "c++", "mpic++": "c++", "mpiexec": "run", "mpirun": "run"}
-FILES = ["bin/postrider", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpi.so.12", "include/mpi.h"]
+LIBRARIES = ["lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpi.so.12"]
+FILES = ["bin/postrider", *LIBRARIES, "include/mpi.h", "include/mpi_other_names.h"]
 SCRIPT = """#!/bin/sh
 exec "$(dirname "$(readlink -f "$0")")/postrider" {} "$@"
 """

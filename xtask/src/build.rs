@@ -4,7 +4,7 @@
 //! build/bin/postrider                 the command line
 //! build/bin/mpicc, mpicxx, mpic++,    links to it: it looks at the name it is called by
 //!           mpiexec, mpirun
-//! build/include/mpi.h
+//! build/include/mpi.h, mpi_other_names.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
@@ -54,7 +54,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let library = link::link(&target.join("libmpi_abi.a"), &names, &scratch, &installation.join("lib"))?;
     exports::check(&library, &names)?;
     mpich(arguments, &installation.join("lib"))?;
-    workspace::copy(&workspace::root().join("include/mpi.h"), &installation.join("include/mpi.h"))?;
+    for header in ["include/mpi.h", "include/mpi_other_names.h"] {
+        workspace::copy(&workspace::root().join(header), &installation.join(header))?;
+    }
     workspace::copy(&target.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
     programs(&target, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
