@@ -246,18 +246,18 @@ int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datat
 #define MPI_SHORT              ((MPI_Datatype)0x208)
 #define MPI_INT                ((MPI_Datatype)0x209)
 #define MPI_LONG               ((MPI_Datatype)0x20a)
-#define MPI_LONG_LONG          ((MPI_Datatype)0x20b)
+#define MPI_LONG_LONG_INT      ((MPI_Datatype)0x20b)
 #define MPI_UNSIGNED_SHORT     ((MPI_Datatype)0x20c)
 #define MPI_UNSIGNED           ((MPI_Datatype)0x20d)
 #define MPI_UNSIGNED_LONG      ((MPI_Datatype)0x20e)
 #define MPI_UNSIGNED_LONG_LONG ((MPI_Datatype)0x20f)
 
 /* Another name of the same datatype. */
-#define MPI_LONG_LONG_INT MPI_LONG_LONG
+#define MPI_LONG_LONG MPI_LONG_LONG_INT
 
 /* C and C++ floating point and complex. */
 #define MPI_FLOAT                   ((MPI_Datatype)0x210)
-#define MPI_C_FLOAT_COMPLEX         ((MPI_Datatype)0x212)
+#define MPI_C_COMPLEX               ((MPI_Datatype)0x212)
 #define MPI_CXX_FLOAT_COMPLEX       ((MPI_Datatype)0x213)
 #define MPI_DOUBLE                  ((MPI_Datatype)0x214)
 #define MPI_C_DOUBLE_COMPLEX        ((MPI_Datatype)0x216)
@@ -267,7 +267,7 @@ int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datat
 #define MPI_CXX_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x225)
 
 /* Another name of the same datatype, as in C itself. */
-#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
+#define MPI_C_FLOAT_COMPLEX MPI_C_COMPLEX
 
 /* Fortran types of default kind. */
 #define MPI_LOGICAL          ((MPI_Datatype)0x218)

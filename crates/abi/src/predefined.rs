@@ -232,8 +232,8 @@ use FloatFormat::{Double, Half, LongDouble, Quad, Single};
 /// The `int` of C, as a member of pairs.
 const INT: PairMember = PairMember::Integer { bytes: size_of::<c_int>() };
 
-/// The predefined datatypes, in the order of their handles. `MPI_LONG_LONG_INT` and `MPI_C_COMPLEX` are other names for
-/// handles that are in the table.
+/// The predefined datatypes, in the order of their handles, under the first of their names in the standard:
+/// `MPI_LONG_LONG` and `MPI_C_FLOAT_COMPLEX` are synonyms.
 pub const DATATYPES: &[PredefinedDatatype] = &[
     c_integer(MPI_AINT, "MPI_AINT", size_of::<isize>(), true),
     c_integer(MPI_COUNT, "MPI_COUNT", size_of::<MPI_Count>(), true),
@@ -242,8 +242,7 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     c_integer(MPI_SHORT, "MPI_SHORT", size_of::<c_short>(), true),
     c_integer(MPI_INT, "MPI_INT", size_of::<c_int>(), true),
     external(c_integer(MPI_LONG, "MPI_LONG", size_of::<c_long>(), true), 4),
-    // The names of synonyms are the first that the standard has.
-    c_integer(MPI_LONG_LONG, "MPI_LONG_LONG_INT", size_of::<c_longlong>(), true),
+    c_integer(MPI_LONG_LONG_INT, "MPI_LONG_LONG_INT", size_of::<c_longlong>(), true),
     c_integer(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", size_of::<c_short>(), false),
     c_integer(MPI_UNSIGNED, "MPI_UNSIGNED", size_of::<c_int>(), false),
     external(c_integer(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", size_of::<c_long>(), false), 4),
@@ -251,7 +250,7 @@ pub const DATATYPES: &[PredefinedDatatype] = &[
     float(MPI_FLOAT, "MPI_FLOAT", Single),
     #[cfg(feature = "mpich")]
     float(MPIX_C_FLOAT16, "MPIX_C_FLOAT16", Half),
-    complex(MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", Single),
+    complex(MPI_C_COMPLEX, "MPI_C_COMPLEX", Single),
     complex(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Single),
     float(MPI_DOUBLE, "MPI_DOUBLE", Double),
     complex(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", Double),

@@ -16,18 +16,18 @@ pub const MPI_PACKED: MPI_Datatype = MPI_Datatype(0x207);
 pub const MPI_SHORT: MPI_Datatype = MPI_Datatype(0x208);
 pub const MPI_INT: MPI_Datatype = MPI_Datatype(0x209);
 pub const MPI_LONG: MPI_Datatype = MPI_Datatype(0x20a);
-pub const MPI_LONG_LONG: MPI_Datatype = MPI_Datatype(0x20b);
+pub const MPI_LONG_LONG_INT: MPI_Datatype = MPI_Datatype(0x20b);
 pub const MPI_UNSIGNED_SHORT: MPI_Datatype = MPI_Datatype(0x20c);
 pub const MPI_UNSIGNED: MPI_Datatype = MPI_Datatype(0x20d);
 pub const MPI_UNSIGNED_LONG: MPI_Datatype = MPI_Datatype(0x20e);
 pub const MPI_UNSIGNED_LONG_LONG: MPI_Datatype = MPI_Datatype(0x20f);
 
 // Another name of the same datatype.
-pub const MPI_LONG_LONG_INT: MPI_Datatype = MPI_LONG_LONG;
+pub const MPI_LONG_LONG: MPI_Datatype = MPI_LONG_LONG_INT;
 
 // C and C++ floating point and complex.
 pub const MPI_FLOAT: MPI_Datatype = MPI_Datatype(0x210);
-pub const MPI_C_FLOAT_COMPLEX: MPI_Datatype = MPI_Datatype(0x212);
+pub const MPI_C_COMPLEX: MPI_Datatype = MPI_Datatype(0x212);
 pub const MPI_CXX_FLOAT_COMPLEX: MPI_Datatype = MPI_Datatype(0x213);
 pub const MPI_DOUBLE: MPI_Datatype = MPI_Datatype(0x214);
 pub const MPI_C_DOUBLE_COMPLEX: MPI_Datatype = MPI_Datatype(0x216);
@@ -37,7 +37,7 @@ pub const MPI_C_LONG_DOUBLE_COMPLEX: MPI_Datatype = MPI_Datatype(0x224);
 pub const MPI_CXX_LONG_DOUBLE_COMPLEX: MPI_Datatype = MPI_Datatype(0x225);
 
 // Another name of the same datatype, as in C itself.
-pub const MPI_C_COMPLEX: MPI_Datatype = MPI_C_FLOAT_COMPLEX;
+pub const MPI_C_FLOAT_COMPLEX: MPI_Datatype = MPI_C_COMPLEX;
 
 // Fortran types of default kind.
 pub const MPI_LOGICAL: MPI_Datatype = MPI_Datatype(0x218);
