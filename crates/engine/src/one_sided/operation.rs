@@ -50,10 +50,12 @@ pub enum Verb {
     Post,
     /// The sender's accesses are complete (`MPI_Win_complete`).
     Complete,
+    /// `Put`, and then `Mark`.
+    PutAndMark,
 }
 
 impl Verb {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Put,
         Self::Accumulate,
         Self::Get,
@@ -67,6 +69,7 @@ impl Verb {
         Self::Unlock,
         Self::Post,
         Self::Complete,
+        Self::PutAndMark,
     ];
 
     /// The verb with this number, if there is one.
@@ -361,7 +364,7 @@ mod tests {
 
     #[test]
     fn unknown_verbs_are_refused() {
-        assert_eq!((Verb::from_number(-1), Verb::from_number(13)), (None, None));
-        assert_eq!(Verb::from_number(12), Some(Verb::Complete));
+        assert_eq!((Verb::from_number(-1), Verb::from_number(14)), (None, None));
+        assert_eq!(Verb::from_number(13), Some(Verb::PutAndMark));
     }
 }

@@ -197,7 +197,7 @@ impl State {
         let request = with_request.then(|| self.insert_request(communicator, Work::Access(None)));
         let mut transfer = self.transfer(window, (verb, combination), data, to, request)?;
         transfer.total = total;
-        self.windows.get_mut(window)?.peer(transfer.rank).silent = true;
+        self.windows.get_mut(window)?.peer(transfer.rank).silent += 1;
         self.start_transfer(transfer)?;
         Ok(request.unwrap_or(Self::SENT))
     }

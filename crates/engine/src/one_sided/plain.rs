@@ -83,7 +83,21 @@ impl State {
 
     #[inline(never)]
     fn put_by_packet(&mut self, run: &Run, data: UserMemory) -> bool {
-        self.send_access(run, Verb::Put, Key(0), data).map(|peer| peer.silent = true).is_some()
+        let window = self.windows.get_mut(run.window).ok();
+        let peer = window.and_then(|window| window.peers.get_mut(run.rank as usize));
+        // A put that has not been waited for was not alone.
+        let asks = peer.is_some_and(|peer| {
+            peer.asks &= peer.marks == 0;
+            peer.asks
+        });
+        let verb = if asks { Verb::PutAndMark } else { Verb::Put };
+        let Some(peer) = self.send_access(run, verb, Key(0), data) else { return false };
+        if asks {
+            (peer.silent, peer.marks) = (0, peer.marks + 1);
+        } else {
+            peer.silent += 1;
+        }
+        true
     }
 
     #[inline(never)]

@@ -50,7 +50,7 @@ impl Peer {
 
     /// Whether there is nothing to ask it for, to wait for, or to be told.
     fn is_at_rest(&self) -> bool {
-        self.is_done() && !self.silent && self.failed.is_none()
+        self.is_done() && self.silent == 0 && self.failed.is_none()
     }
 }
 
@@ -151,7 +151,7 @@ impl State {
     #[cold]
     fn mark_silent(&mut self, key: Key, whom: Whom) -> Result<()> {
         for rank in self.windows.get(key)?.chosen(whom) {
-            if self.windows.get_mut(key)?.peer(rank).silent {
+            if self.windows.get_mut(key)?.peer(rank).silent > 0 {
                 self.mark_with(key, rank, Verb::Mark)?;
             }
         }
@@ -160,7 +160,8 @@ impl State {
 
     fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
         let peer = self.windows.get_mut(key)?.peer(rank);
-        peer.silent = false;
+        peer.asks = verb == Verb::Mark && peer.silent == 1;
+        peer.silent = 0;
         peer.marks += 1;
         self.say(key, rank, verb, [0; 3])
     }
@@ -269,7 +270,7 @@ impl Instance {
         let window = state.windows.get_mut(key)?;
         let ranks = window.epoch.complete()?;
         let whom = Whom::Some(&ranks);
-        window.each(whom, |_, peer| peer.silent = false);
+        window.each(whom, |_, peer| (peer.silent, peer.asks) = (0, false));
         let before = state.completions;
         state.tell(key, &ranks, Verb::Complete)?;
         // Another thread may wait for this process's own accesses.

@@ -96,11 +96,11 @@ impl State {
         let [first, second, _] = header.words;
         match verb {
             Verb::Put | Verb::Accumulate | Verb::Get | Verb::FetchAndOperate | Verb::CompareAndSwap => {
-                let _copy = whole(body)?;
-                let Body::Memory(place, bytes) = *body else { return Err(lost("is cut short")) };
-                let access = Access::decode(verb, header.words, place, bytes);
-                let access = access.ok_or_else(|| lost("contradicts itself"))?;
-                self.apply(key, source, &access, place.offset(access.block_bytes() as i64))?;
+                self.take_access(key, source, verb, header.words, body)?;
+            }
+            Verb::PutAndMark => {
+                self.take_access(key, source, Verb::Put, header.words, body)?;
+                self.confirm(key, source)?;
             }
             Verb::Answer => {
                 let _copy = whole(body)?;
@@ -138,6 +138,20 @@ impl State {
             Verb::Complete => self.windows.get_mut(key)?.peer(source).completes += 1,
         }
         Ok(())
+    }
+
+    fn take_access(
+        &mut self,
+        key: Key,
+        source: u32,
+        verb: Verb,
+        words: [u64; 3],
+        body: &mut Body,
+    ) -> Result<()> {
+        let _copy = whole(body)?;
+        let Body::Memory(place, bytes) = *body else { return Err(lost("is cut short")) };
+        let access = Access::decode(verb, words, place, bytes).ok_or_else(|| lost("contradicts itself"))?;
+        self.apply(key, source, &access, place.offset(access.block_bytes() as i64))
     }
 
     /// Whether answers to what a process has asked of a window have not left.

@@ -136,8 +136,10 @@ pub(crate) struct Peer {
     pub unanswered: u32,
     /// Operations whose data has not left this process.
     pub unsent: u32,
-    /// Something was sent since the last mark of which it will not say by itself when it is done.
-    pub silent: bool,
+    /// How much was sent since the last mark of which it will not say by itself when it is done.
+    pub silent: u32,
+    /// The last flush waited for one such thing: a short put is a mark as well, and saves the flush a packet.
+    pub asks: bool,
     /// Marks that were sent, and have not come back.
     pub marks: u32,
     /// It has granted this process a lock.
