@@ -93,10 +93,10 @@ static void exchange(MPI_Comm comm, const struct neighborhood *all)
     free(send);
 }
 
-/* Blocks whose length is known to both ends: the number of the block at the sender, modulo 3, is missing. */
+/* The length of a block with this number at the sender: every third one is short. */
 static int length(const struct neighborhood *all, int number)
 {
-    return all->block - number % 3;
+    return number % 3 == 2 ? 1 : all->block - number % 3;
 }
 
 static void exchange_varying(MPI_Comm comm, const struct neighborhood *all)
@@ -135,6 +135,37 @@ static void exchange_varying(MPI_Comm comm, const struct neighborhood *all)
     free(send);
 }
 
+/* Blocks that lie with gaps at both ends. */
+static void exchange_spread(MPI_Comm comm, const struct neighborhood *all)
+{
+    const int block = all->block;
+    int *send = outgoing(all), *spread = blank((size_t)(2 * all->out * block));
+    int *receive = blank((size_t)(3 * (all->in + 1) * block));
+    MPI_Datatype second, third;
+    for (int i = 0; i < all->out * block; i++) {
+        spread[2 * i] = send[i];
+    }
+    OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second));
+    OK(MPI_Type_commit(&second));
+    OK(MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &third));
+    OK(MPI_Type_commit(&third));
+    OK(MPI_Neighbor_alltoall(spread, block, second, receive, block, third, comm));
+    for (int i = 0; i < all->in; i++) {
+        int *dense = blank((size_t)block);
+        for (int j = 0; j < block; j++) {
+            dense[j] = receive[3 * (i * block + j)];
+            CHECK_EQ(receive[3 * (i * block + j) + 1], GAP);
+        }
+        check_block(dense, block, all->sources[i], all->numbers[i]);
+        free(dense);
+    }
+    OK(MPI_Type_free(&second));
+    OK(MPI_Type_free(&third));
+    free(receive);
+    free(spread);
+    free(send);
+}
+
 static void check_all(MPI_Comm comm, struct neighborhood *all)
 {
     static const int blocks[] = {BLOCK, LONG_BLOCK};
@@ -144,6 +175,7 @@ static void check_all(MPI_Comm comm, struct neighborhood *all)
         gather(comm, all);
         exchange(comm, all);
         exchange_varying(comm, all);
+        exchange_spread(comm, all);
     }
 }
 
@@ -230,21 +262,23 @@ static void distributed(int adjacent)
     OK(MPI_Comm_free(&comm));
 }
 
-/* Nobody sends anything, or only to others. */
+/* Nobody sends anything, or one to all others, twice. */
 static void lonely(void)
 {
-    struct neighborhood none = {.in = 0, .out = 0}, star = {.in = rank ? 1 : 0, .out = rank ? 0 : size - 1};
-    int others[MANY], zero = 0;
+    struct neighborhood none = {.in = 0, .out = 0}, star = {.in = rank ? 2 : 0, .out = rank ? 0 : 2 * (size - 1)};
+    int others[MANY];
     MPI_Comm comm;
     OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
     check_all(comm, &none);
     OK(MPI_Comm_free(&comm));
-    for (int i = 1; i < size; i++) {
-        others[i - 1] = i;
+    for (int i = 0; i < 2 * (size - 1); i++) {
+        others[i] = i / 2 + 1;
     }
-    star.sources[0] = 0;
-    star.numbers[0] = rank - 1;
-    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, star.in, &zero, MPI_UNWEIGHTED, star.out, others, MPI_UNWEIGHTED,
+    for (int i = 0; i < 2; i++) {
+        star.sources[i] = 0;
+        star.numbers[i] = 2 * (rank - 1) + i;
+    }
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, star.in, star.sources, MPI_UNWEIGHTED, star.out, others, MPI_UNWEIGHTED,
                                       MPI_INFO_NULL, 0, &comm));
     check_all(comm, &star);
     OK(MPI_Comm_free(&comm));
@@ -267,7 +301,7 @@ static void errors(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    if (size <= MANY) {
+    if (2 * size <= MANY) {
         grids();
         graph();
         distributed(0);

@@ -55,7 +55,7 @@ use objects::{Key, Table};
 use one_sided::Window;
 use operations::Operation;
 use point_to_point::matching::Matching;
-use point_to_point::{Arrived, Attached, Landing, MatchedMessage, Outgoing, Pool, Request};
+use point_to_point::{Arrived, Attached, Landings, MatchedMessage, Outgoing, Pool, Request};
 use sessions::Session;
 use transports::{Transport, Waiter};
 
@@ -122,7 +122,7 @@ pub struct State {
     /// Memory for messages that come before their receive.
     pool: Pool,
     /// Where the message of a short receive is to land.
-    landing: Option<Landing>,
+    landings: Landings,
     /// Whether a message is sent whose sender waits for another one.
     crossing: bool,
     /// Who announced the message that was read last from its sender's memory.
@@ -226,7 +226,7 @@ impl State {
             messages: Table::new(MPI_ERR_REQUEST, "matched message"),
             matching: Matching::default(),
             pool: Pool::default(),
-            landing: None,
+            landings: Landings::default(),
             crossing: false,
             awaited_by: None,
             attached: None,

@@ -17,6 +17,7 @@ use crate::datatypes::Datatype;
 use crate::error::{Error, Result};
 use crate::objects::Key;
 use crate::point_to_point::matching::Pattern;
+use crate::point_to_point::{Buffer, Landing};
 use crate::{Instance, State};
 
 /// What a schedule leaves to its executor while it runs.
@@ -68,27 +69,40 @@ impl Script {
 }
 
 impl Run<'_> {
-    /// Starts the communication of a round. One with one short receive needs no request for it.
+    /// Starts the communication of a round. Its receives need no requests if they are short, few, and their messages come soon.
     #[inline]
     fn start(&mut self, state: &mut State, round: &Round, looks: u32) -> Result<()> {
-        let acts = &self.script.acts[round.communication.clone()];
-        if looks > 0
-            && let [Act::Receive { context, source, into }, sends @ ..] = acts
-            && !sends.iter().any(|act| matches!(act, Act::Receive { .. }))
-            && let Some(memory) = into.run()
-        {
-            let pattern = Pattern { source: Some(*source), tag: Some(self.tag) };
-            if state.expect(*context, pattern, memory, into.bytes() as usize) {
-                let posted = self.script.start_all(state, sends, self.tag, &mut self.under_way);
-                let landed = state.await_landing(if posted.is_ok() { looks } else { 0 });
-                posted?;
-                if landed.is_some() {
-                    return Ok(());
-                }
-                return self.script.start(state, &acts[0], self.tag, &mut self.under_way);
-            }
+        if looks == 0 || round.landing == 0 {
+            return self.script.post(state, round, self.tag, &mut self.under_way);
         }
-        self.script.post(state, round, self.tag, &mut self.under_way)
+        let acts = &self.script.acts[round.communication.clone()];
+        let (receives, sends) = acts.split_at(round.landing);
+        state.landings.clear();
+        let expected = receives.iter().try_for_each(|receive| self.expect(state, receive));
+        let start_all = |()| self.script.start_all(state, sends, self.tag, &mut self.under_way);
+        let started = expected.and_then(start_all);
+        state.await_landings(if started.is_ok() { looks } else { 0 });
+        let mut next = 0;
+        while let Some((number, missed)) = state.landings.missed(next) {
+            let Landing { context, pattern, memory, room, .. } = missed;
+            let buffer = Buffer::dense(memory, room as u64);
+            self.under_way.push(state.post_receive(self.script.communicator, context, pattern, buffer)?);
+            next = number + 1;
+        }
+        started
+    }
+
+    /// Lets the message of a receive land, or takes it if it is here already.
+    #[inline]
+    fn expect(&mut self, state: &mut State, receive: &Act) -> Result<()> {
+        if let Act::Receive { context, source, into } = receive
+            && let Some(memory) = into.run()
+            && let pattern = (Pattern { source: Some(*source), tag: Some(self.tag) })
+            && state.expect(*context, pattern, memory, into.bytes() as usize)
+        {
+            return Ok(());
+        }
+        self.script.start(state, receive, self.tag, &mut self.under_way)
     }
 
     /// Takes the ends of the messages that are complete; none while there are others.

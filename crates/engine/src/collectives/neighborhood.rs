@@ -3,17 +3,20 @@
 //! A block has the number of its neighbour in the order of the topology, so that [`Blocks`] are indexed by that and not by
 //! rank. Everything is posted at once, since the program has chosen who talks to whom.
 //!
-//! Two processes may be neighbours several times. Their messages do not overtake each other, so what counts is that the
-//! receives from a process are posted in the order in which that process sends. In a graph this is the order of its edges. In
+//! Two processes may be neighbours several times. What counts is that the blocks from a process are taken in the order in which
+//! that process sends them. In a graph this is the order of its edges. In
 //! a grid, what is sent in one direction comes from the other one: a process that is both neighbours along a
-//! dimension sends to the negative side first, which is the positive side of the receiver.
+//! dimension sends to the negative side first, which is the positive side of the receiver. Such processes need not send as often as
+//! they are neighbours: what is the same for all is sent once, and short blocks are one message.
+
+use std::collections::HashMap;
 
 use postrider_abi::MPI_ERR_TOPOLOGY;
 
-use super::arguments::{Blocks, local};
+use super::arguments::{Block, Blocks, local};
 use super::calls::Calls;
 use super::data::{Data, Many, check_aliases};
-use super::schedule::{Schedule, Span};
+use super::schedule::{Buffer, Schedule, Span};
 use super::script::Call;
 use crate::communicators::Communicator;
 use crate::error::{Error, Result};
@@ -28,6 +31,76 @@ pub struct Neighbors {
     pub destinations: Vec<i32>,
     /// Whether they are pairs in opposite directions, as in a grid.
     opposite: bool,
+    /// This process.
+    rank: u32,
+}
+
+/// The most bytes of several blocks for one process that are sent as one message, through memory of the library: about as much as is
+/// copied in the time of a message.
+const BUNDLE_BYTES_MAX: i64 = 4 << 10;
+
+/// The blocks that go to one process, or come from it, in the order in which they are sent.
+struct Bundle {
+    peer: u32,
+    blocks: Vec<u32>,
+    bytes: i64,
+    /// Where they are packed in the scratch memory, if they are one message.
+    place: Option<i64>,
+}
+
+impl Bundle {
+    /// What goes to each peer, or comes from it: `blocks` in the order in which they are sent, without those that have no bytes or no peer.
+    fn all(blocks: impl Iterator<Item = u32>, peers: &[i32], bytes: impl Fn(u32) -> i64) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::with_capacity(peers.len());
+        let mut of_peer = HashMap::with_capacity(peers.len());
+        for block in blocks {
+            let bytes = bytes(block);
+            let Some(peer) = u32::try_from(peers[block as usize]).ok().filter(|_| bytes > 0) else {
+                continue;
+            };
+            let index = *of_peer.entry(peer).or_insert(all.len());
+            if index == all.len() {
+                all.push(Self { peer, blocks: Vec::new(), bytes: 0, place: None });
+            }
+            all[index].blocks.push(block);
+            all[index].bytes += bytes;
+        }
+        all
+    }
+
+    /// Gives a place behind the first `used` bytes to each that is one message, and returns how many bytes are used then. Its two ends
+    /// decide alike, by the same bytes.
+    fn pack_short(bundles: &mut [Self], mut used: i64) -> i64 {
+        let is_packed = |bundle: &&mut Self| bundle.blocks.len() > 1 && bundle.bytes <= BUNDLE_BYTES_MAX;
+        for bundle in bundles.iter_mut().filter(is_packed) {
+            bundle.place = Some(used);
+            used += bundle.bytes;
+        }
+        used
+    }
+
+    /// The messages that it is: one, or those of its blocks.
+    fn messages(&self, scratch: Buffer, of_block: impl Fn(u32) -> Span) -> Vec<Span> {
+        match self.place {
+            Some(place) => vec![Span::packed(scratch, place, self.bytes)],
+            None => self.blocks.iter().map(|&block| of_block(block)).collect(),
+        }
+    }
+
+    /// If it is one message, its blocks and where they are in it.
+    fn parts<'a>(
+        &'a self,
+        blocks: &'a Blocks,
+        scratch: Buffer,
+    ) -> impl Iterator<Item = (u32, Span)> + use<'a> {
+        self.place.into_iter().flat_map(move |mut next| {
+            self.blocks.iter().map(move |&block| {
+                let part = Span::packed(scratch, next, blocks.bytes(block));
+                next += part.count;
+                (block, part)
+            })
+        })
+    }
 }
 
 impl Neighbors {
@@ -46,7 +119,7 @@ impl Neighbors {
                 return Err(Error::new(MPI_ERR_TOPOLOGY, detail));
             }
         };
-        Ok(Self { sources, destinations, opposite })
+        Ok(Self { sources, destinations, opposite, rank })
     }
 
     /// The numbers of the blocks to receive, in the order in which they are sent.
@@ -55,23 +128,69 @@ impl Neighbors {
         (0..self.sources.len() as u32).map(move |index| index ^ turn)
     }
 
-    /// Sends the spans that `from` gives with their bytes, and receives the blocks of `into`.
-    fn exchange(&self, from: impl Fn(u32) -> (i64, Span), into: &Blocks) -> Schedule {
-        let mut schedule = Schedule::with_capacity(self.sources.len() + self.destinations.len());
-        for index in self.arrivals() {
-            if let Ok(source) = u32::try_from(self.sources[index as usize])
-                && into.bytes(index) > 0
-            {
-                schedule.receive(local(source), into.in_receive(index));
+    fn incoming(&self, into: &Blocks) -> (Vec<Bundle>, Option<Bundle>) {
+        self.without_own(Bundle::all(self.arrivals(), &self.sources, |block| into.bytes(block)))
+    }
+
+    fn outgoing(&self, bytes: impl Fn(u32) -> i64) -> (Vec<Bundle>, Option<Bundle>) {
+        self.without_own(Bundle::all(0..self.destinations.len() as u32, &self.destinations, bytes))
+    }
+
+    /// What is between this process and others, and between it and itself.
+    fn without_own(&self, mut bundles: Vec<Bundle>) -> (Vec<Bundle>, Option<Bundle>) {
+        let own = bundles.iter().position(|bundle| bundle.peer == self.rank);
+        let own = own.map(|index| bundles.remove(index));
+        (bundles, own)
+    }
+
+    /// Sends one block to all neighbours, once to each process.
+    fn allgather(&self, from: Block, into: &Blocks) -> Schedule {
+        let (incoming, own) = self.incoming(into);
+        let (outgoing, _) = self.outgoing(|_| from.bytes());
+        let mut schedule = Schedule::with_capacity(self.sources.len() + outgoing.len());
+        for bundle in &incoming {
+            schedule.receive(local(bundle.peer), into.in_receive(bundle.blocks[0]));
+        }
+        for bundle in &outgoing {
+            schedule.send(local(bundle.peer), from.in_send());
+        }
+        for block in own.into_iter().flat_map(|own| own.blocks) {
+            schedule.copy_meanwhile(from.in_send(), into.in_receive(block));
+        }
+        for bundle in &incoming {
+            for &again in &bundle.blocks[1..] {
+                schedule.copy(into.in_receive(bundle.blocks[0]), into.in_receive(again));
             }
         }
-        for (index, &destination) in (0..).zip(&self.destinations) {
-            let (bytes, span) = from(index);
-            if let Ok(destination) = u32::try_from(destination)
-                && bytes > 0
-            {
-                schedule.send(local(destination), span);
+        schedule
+    }
+
+    /// Sends each neighbour its block.
+    fn alltoall(&self, from: &Blocks, into: &Blocks) -> Schedule {
+        let (mut incoming, own_incoming) = self.incoming(into);
+        let (mut outgoing, own_outgoing) = self.outgoing(|block| from.bytes(block));
+        let packed = Bundle::pack_short(&mut outgoing, 0);
+        let packed = Bundle::pack_short(&mut incoming, packed);
+        let mut schedule = Schedule::with_capacity(2 * (self.sources.len() + self.destinations.len()));
+        let scratch = schedule.scratch_bytes(packed);
+        for (block, part) in outgoing.iter().flat_map(|bundle| bundle.parts(from, scratch)) {
+            schedule.copy(from.in_send(block), part);
+        }
+        for bundle in &incoming {
+            let messages = bundle.messages(scratch, |block| into.in_receive(block));
+            messages.into_iter().for_each(|message| schedule.receive(local(bundle.peer), message));
+        }
+        for bundle in &outgoing {
+            let messages = bundle.messages(scratch, |block| from.in_send(block));
+            messages.into_iter().for_each(|message| schedule.send(local(bundle.peer), message));
+        }
+        if let (Some(outgoing), Some(incoming)) = (own_outgoing, own_incoming) {
+            for (&sent, &received) in outgoing.blocks.iter().zip(&incoming.blocks) {
+                schedule.copy_meanwhile(from.in_send(sent), into.in_receive(received));
             }
+        }
+        for (block, part) in incoming.iter().flat_map(|bundle| bundle.parts(into, scratch)) {
+            schedule.copy(part, into.in_receive(block));
         }
         schedule
     }
@@ -97,7 +216,7 @@ impl Calls<'_> {
         if !neighbors.sources.is_empty() {
             check_aliases([(send.begins(0), receive.begins(0))])?;
         }
-        let schedule = neighbors.exchange(|_| (block.bytes(), block.in_send()), &receive.blocks());
+        let schedule = neighbors.allgather(block, &receive.blocks());
         Ok((self.call(Some(send.side()), Some(receive.side())), schedule))
     }
 
@@ -112,9 +231,7 @@ impl Calls<'_> {
         if !neighbors.sources.is_empty() && !neighbors.destinations.is_empty() {
             check_aliases([(send.begins(0), receive.begins(0))])?;
         }
-        let from = send.blocks();
-        let schedule =
-            neighbors.exchange(|index| (from.bytes(index), from.in_send(index)), &receive.blocks());
+        let schedule = neighbors.alltoall(&send.blocks(), &receive.blocks());
         Ok((self.call(Some(send.side()), Some(receive.side())), schedule))
     }
 }

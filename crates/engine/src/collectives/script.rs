@@ -3,7 +3,6 @@
 //! A [`Schedule`] names peers by rank and memory by buffer; a [`Script`] has the ways that the messages go, the addresses, and which runs of
 //! bytes are moved. It is made once for a call, and run as often as the call is kept or its request is started.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +20,9 @@ use crate::point_to_point::Buffer;
 
 /// What is copied between two looks at messages that go on meanwhile; a copy that is longer waits until all messages are started.
 pub(super) const COPY_BYTES: usize = 64 << 10;
+
+/// The most receives of a round that may land in short ways: for each message all of them are looked at.
+const LANDINGS_MAX: usize = 8;
 
 /// The arguments of a collective call that a schedule does not hold.
 #[derive(Clone, Debug)]
@@ -135,6 +137,8 @@ pub(super) struct Round {
     pub local: Range<usize>,
     /// How many of the first acts of the communication are sends that cross: a long one leaves while another is awaited.
     pub crossing: usize,
+    /// How many of the first acts of the communication are receives whose messages may land in short ways; all of its receives, or none.
+    pub landing: usize,
 }
 
 /// What one process does in a collective operation.
@@ -226,7 +230,17 @@ impl Writer<'_> {
         let copied = self.acts.len();
         self.write_all(round.local.iter())?;
         let (communication, copies) = (first..started, started..copied);
-        Ok(Round { communication, copies, local: copied..self.acts.len(), crossing })
+        let local = copied..self.acts.len();
+        Ok(Round { landing: self.landing(communication.clone()), communication, copies, local, crossing })
+    }
+
+    /// How many receives begin the communication, if there are no others, few, and each is of one run of bytes.
+    fn landing(&self, communication: Range<usize>) -> usize {
+        let acts = &self.acts[communication];
+        let lands = |act: &&Act| matches!(act, Act::Receive { into, .. } if into.run().is_some());
+        let first = acts.iter().take_while(lands).count();
+        let are_all = !acts[first..].iter().any(|act| matches!(act, Act::Receive { .. }));
+        if first <= LANDINGS_MAX && are_all { first } else { 0 }
     }
 
     /// Whether a long message leaves while another is awaited.
@@ -285,18 +299,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// How many of the first steps send the same span to different peers. Who is a neighbour twice gets two messages, one after the other.
+    /// How many of the first steps send the same span.
     fn sent_alike(&self, steps: &[&Step]) -> usize {
         let [Step::Send { peer: Peer::Local(_), from: first }, ..] = steps else { return 0 };
         if !self.state.multicasts(self.bytes(first)) {
             return 0;
         }
-        let mut peers = BTreeSet::new();
-        let mut is_same = |step: &&&Step| match **step {
-            Step::Send { peer: Peer::Local(rank), from } => from == first && peers.insert(*rank),
-            _ => false,
-        };
-        steps.iter().take_while(|step| is_same(step)).count()
+        let is_same =
+            |step: &&&Step| matches!(**step, Step::Send { peer: Peer::Local(_), from } if from == first);
+        steps.iter().take_while(is_same).count()
     }
 
     fn place(&self, span: &Span) -> UserMemory {

@@ -120,8 +120,16 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
             .map(|(envelope, m)| (*envelope, m))
     }
 
-    /// Whether nothing is in the context's queues.
+    /// Whether no receive waits in the context, and no message that `pattern` fits: it gets the next one that comes.
     #[inline]
+    #[must_use]
+    pub fn is_next(&self, context: u64, pattern: Pattern) -> bool {
+        let queues = self.contexts.get(&context);
+        let is_held = |queues: &Queues<R, M>| queues.unexpected.iter().any(|(held, _)| pattern.fits(*held));
+        queues.is_none_or(|queues| queues.posted.is_empty() && !is_held(queues))
+    }
+
+    /// Whether nothing is in the context's queues.
     #[must_use]
     pub fn is_idle(&self, context: u64) -> bool {
         let queues = self.contexts.get(&context);
@@ -219,6 +227,8 @@ mod tests {
                 match action {
                     Action::Receive(context, pattern) => {
                         let found = naive.messages.iter().position(|m| m.0 == context && pattern.fits(m.1));
+                        let is_next = found.is_none() && !naive.receives.iter().any(|posted| posted.0 == context);
+                        prop_assert_eq!(matching.is_next(context, pattern), is_next);
                         let expected = found.map(|at| naive.messages.remove(at).2);
                         prop_assert_eq!(matching.peek_unexpected(context, pattern).map(|m| *m.1), expected);
                         prop_assert_eq!(matching.take_unexpected(context, pattern).map(|m| m.1), expected);

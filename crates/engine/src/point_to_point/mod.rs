@@ -24,8 +24,8 @@ pub(crate) use pool::Pool;
 pub(crate) use protocol::{Arrived, Outgoing, received};
 pub(crate) use request::Work;
 pub use request::{Completion, Request, Status, Template};
-pub(crate) use short::Landing;
 pub use short::{Exchanged, Short};
+pub(crate) use short::{Landing, Landings};
 
 use crate::objects::Key;
 

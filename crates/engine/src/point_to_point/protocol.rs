@@ -174,7 +174,7 @@ impl State {
     /// Whether this process waits for a message itself while it announces one, or has just read one of a process that waits for this.
     fn is_crossing(&mut self, route: &Route) -> bool {
         let is_answer = self.awaited_by.take() == Some(route.peer);
-        self.crossing || is_answer || self.landing.is_some() || self.matching.has_posted(route.context)
+        self.crossing || is_answer || self.landings.are_open() || self.matching.has_posted(route.context)
     }
 
     /// Starts sends of a process that is about to post a receive for what comes meanwhile. Announced before that, a message can
@@ -345,7 +345,7 @@ impl State {
     #[inline]
     pub(crate) fn handle(&mut self, incoming: Incoming) -> Result<()> {
         let Incoming { peer, header, mut body } = incoming;
-        if self.landing.is_some() && self.land(&header, &body) {
+        if self.landings.are_open() && self.land(&header, &body) {
             return Ok(());
         }
         let envelope = Envelope { source: header.source, tag: header.tag };
