@@ -54,8 +54,8 @@ fn no_epoch(rank: u32) -> Error {
 }
 
 #[cold]
-fn not_locked(rank: u32) -> Error {
-    wrong(format!("rank {rank} is not locked by this process"))
+fn not_locked(rank: u32, by: &str) -> Error {
+    wrong(format!("rank {rank} is not locked by {by}"))
 }
 
 impl Epoch {
@@ -92,7 +92,7 @@ impl Epoch {
         match &self.access {
             Access::Locked if self.place_of(rank).is_ok() => Ok(()),
             Access::LockedAll { .. } => Ok(()),
-            _ => Err(not_locked(rank)),
+            _ => Err(not_locked(rank, "this process")),
         }
     }
 
@@ -175,9 +175,17 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is locked already, or within an access epoch of another kind.
+    #[inline]
     pub fn lock(&mut self, rank: u32, held: Option<LockKind>) -> Result<()> {
-        if !matches!(self.access, Access::Locked) {
-            self.no_used_access("MPI_Win_lock")?;
+        match self.access {
+            Access::Locked => {}
+            // Most programs hold one lock at a time.
+            Access::None => {
+                self.locked.push((rank, held));
+                self.access = Access::Locked;
+                return Ok(());
+            }
+            _ => self.no_used_access("MPI_Win_lock")?,
         }
         match self.place_of(rank) {
             Ok(_) => Err(wrong(format!("this process has locked rank {rank} already"))),
@@ -199,16 +207,20 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is not locked by `MPI_Win_lock`.
+    #[inline]
     pub fn unlock(&mut self, rank: u32) -> Result<Option<LockKind>> {
         if !matches!(self.access, Access::Locked) {
-            return Err(wrong(format!("rank {rank} is not locked by MPI_Win_lock")));
+            return Err(not_locked(rank, "MPI_Win_lock"));
         }
-        let place = self.place_of(rank).map_err(|_| not_locked(rank))?;
-        let (_, held) = self.locked.remove(place);
-        if self.locked.is_empty() {
+        if let [(only, held)] = self.locked[..]
+            && only == rank
+        {
+            self.locked.clear();
             self.access = Access::None;
+            return Ok(held);
         }
-        Ok(held)
+        let place = self.place_of(rank).map_err(|_| not_locked(rank, "MPI_Win_lock"))?;
+        Ok(self.locked.remove(place).1)
     }
 
     /// `MPI_Win_lock_all`; `held` says whether locks are taken.

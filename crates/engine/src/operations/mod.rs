@@ -12,7 +12,7 @@ mod location;
 
 use crate::datatypes::{Datatype, Kind, copy};
 use crate::error::{Error, Result};
-use postrider_abi::predefined::{BasicKind, IntegerFamily, OPERATIONS};
+use postrider_abi::predefined::{BasicKind, FloatFormat, IntegerFamily, OPERATIONS};
 use postrider_abi::{
     MPI_BAND, MPI_BOR, MPI_BXOR, MPI_Datatype, MPI_ERR_OP, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX, MPI_MAXLOC,
     MPI_MIN, MPI_MINLOC, MPI_NO_OP, MPI_Op, MPI_PROD, MPI_REPLACE, MPI_SUM,
@@ -142,6 +142,25 @@ impl Operator {
             (_, class) => arithmetic::apply(self, class, input, inout, length),
         }
         Ok(())
+    }
+
+    /// What becomes of the bits of one element of 4 or 8 bytes, in the low ones of a word, for what counters and flags are combined with:
+    /// `inout = bits(input, inout)`. Everything else is left to [`Operator::apply`].
+    #[inline]
+    pub(crate) fn of_bits(self, kind: Kind) -> Option<fn(u64, u64) -> u64> {
+        Some(match (self, kind.class()) {
+            _ if ![4, 8].contains(&kind.size()) => return None,
+            (Self::NoOp, _) => |_, before| before,
+            (Self::Replace, _) => |new, _| new,
+            (Self::Sum, BasicKind::Integer { .. }) => u64::wrapping_add,
+            (Self::Sum, BasicKind::Float(FloatFormat::Double)) => {
+                |a, b| (f64::from_bits(a) + f64::from_bits(b)).to_bits()
+            }
+            (Self::Band, BasicKind::Integer { .. }) => |a, b| a & b,
+            (Self::Bor, BasicKind::Integer { .. }) => |a, b| a | b,
+            (Self::Bxor, BasicKind::Integer { .. }) => |a, b| a ^ b,
+            _ => return None,
+        })
     }
 
     fn check(self, kind: Kind) -> Result<()> {

@@ -22,7 +22,18 @@ fn applied<T: Plain>(operator: Operator, handle: MPI_Datatype, input: &[T], inou
         from.offset(index as i64 * size).store(input[index]);
         to.offset(index as i64 * size).store(inout[index]);
     }
+    let bits = |memory: UserMemory, index: i64| match memory.offset(index * size) {
+        element if size == 8 => element.load::<u64>(),
+        element => u64::from(element.load::<u32>()),
+    };
+    let one_by_one = operator.of_bits(kind(handle)).map(|of_bits| -> Vec<u64> {
+        (0..length).map(|index| of_bits(bits(from, index), bits(to, index)) << (64 - 8 * size)).collect()
+    });
     operator.apply(kind(handle), from, to, length).unwrap();
+    if let Some(expected) = one_by_one {
+        let all: Vec<u64> = (0..length).map(|index| bits(to, index) << (64 - 8 * size)).collect();
+        assert_eq!(all, expected, "{operator} on the bits of {:?}", kind(handle));
+    }
     assert!(input.iter().zip(0..).all(|(value, index)| {
         let (mut before, mut after) = (vec![0; size as usize], vec![0; size as usize]);
         from.offset(index * size).read(&mut after);
