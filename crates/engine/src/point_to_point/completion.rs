@@ -182,11 +182,36 @@ impl State {
         Ok(Outcome { index, completion, freed, raised_on, generalized })
     }
 
+    /// Takes all requests of a list if all are complete. Those before number `first` are known to be: what was complete once is not looked at
+    /// again, or a list would take time with the square of its length.
+    fn look_for_all(&mut self, keys: &[Option<Key>], first: &mut usize) -> Result<Found> {
+        for key in &keys[*first..] {
+            if let Some(key) = *key
+                && !self.is_complete(key)?
+            {
+                return Ok(Found::NotYet);
+            }
+            *first += 1;
+        }
+        let mut outcomes = Vec::with_capacity(keys.len());
+        for (index, key) in keys.iter().enumerate() {
+            if let Some(key) = *key
+                && self.is_active(key)?
+            {
+                outcomes.push(self.retrieve(index, key)?);
+            }
+        }
+        Ok(if outcomes.is_empty() { Found::NoneActive } else { Found::Complete(outcomes) })
+    }
+
     /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`.
     ///
     /// # Errors
     /// When a key names no request.
     pub fn look(&mut self, keys: &[Option<Key>], want: Want) -> Result<Found> {
+        if want == Want::All {
+            return self.look_for_all(keys, &mut 0);
+        }
         let mut active = 0;
         let mut complete = Vec::new();
         for (index, key) in keys.iter().enumerate() {
@@ -200,8 +225,6 @@ impl State {
                 if want == Want::Any {
                     break;
                 }
-            } else if want == Want::All {
-                return Ok(Found::NotYet);
             }
         }
         if active == 0 {
@@ -295,11 +318,18 @@ impl Instance {
     /// # Errors
     /// When a key names no request, or waiting itself fails.
     pub fn wait_for(&self, keys: &[Option<Key>], want: Want) -> Result<Option<Vec<Outcome>>> {
-        self.wait_until(self.lock(), |state| match state.look(keys, want) {
-            Ok(Found::NotYet) => None,
-            Ok(Found::NoneActive) => Some(Ok(None)),
-            Ok(Found::Complete(outcomes)) => Some(Ok(Some(outcomes))),
-            Err(error) => Some(Err(error)),
+        let mut first = 0;
+        self.wait_until(self.lock(), |state| {
+            let found = match want {
+                Want::All => state.look_for_all(keys, &mut first),
+                Want::Any | Want::Some => state.look(keys, want),
+            };
+            match found {
+                Ok(Found::NotYet) => None,
+                Ok(Found::NoneActive) => Some(Ok(None)),
+                Ok(Found::Complete(outcomes)) => Some(Ok(Some(outcomes))),
+                Err(error) => Some(Err(error)),
+            }
         })
     }
 
