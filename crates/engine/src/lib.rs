@@ -121,7 +121,7 @@ pub struct State {
     matching: Matching<Key, Arrived>,
     /// Memory for messages that come before their receive.
     pool: Pool,
-    /// Where the message of a short receive is to land.
+    /// Where the messages of short receives are to land.
     landings: Landings,
     /// Whether a message is sent whose sender waits for another one.
     crossing: bool,

@@ -88,18 +88,14 @@ impl Bundle {
     }
 
     /// If it is one message, its blocks and where they are in it.
-    fn parts<'a>(
-        &'a self,
-        blocks: &'a Blocks,
-        scratch: Buffer,
-    ) -> impl Iterator<Item = (u32, Span)> + use<'a> {
-        self.place.into_iter().flat_map(move |mut next| {
-            self.blocks.iter().map(move |&block| {
-                let part = Span::packed(scratch, next, blocks.bytes(block));
-                next += part.count;
-                (block, part)
-            })
-        })
+    fn parts(&self, blocks: &Blocks, scratch: Buffer) -> Vec<(u32, Span)> {
+        let Some(mut next) = self.place else { return Vec::new() };
+        let part = |&block: &u32| {
+            let part = Span::packed(scratch, next, blocks.bytes(block));
+            next += part.count;
+            (block, part)
+        };
+        self.blocks.iter().map(part).collect()
     }
 }
 

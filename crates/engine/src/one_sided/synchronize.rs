@@ -160,7 +160,7 @@ impl State {
 
     fn mark_with(&mut self, key: Key, rank: u32, verb: Verb) -> Result<()> {
         let peer = self.windows.get_mut(key)?.peer(rank);
-        peer.asks = verb == Verb::Mark && peer.silent == 1;
+        peer.asks = verb == Verb::Mark && peer.silent == 1 && peer.marks == 0;
         peer.silent = 0;
         peer.marks += 1;
         self.say(key, rank, verb, [0; 3])

@@ -204,13 +204,11 @@ impl State {
         Ok(if outcomes.is_empty() { Found::NoneActive } else { Found::Complete(outcomes) })
     }
 
-    /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`.
-    ///
-    /// # Errors
-    /// When a key names no request.
-    pub fn look(&mut self, keys: &[Option<Key>], want: Want) -> Result<Found> {
+    /// Looks at a list of requests and takes those that `want` asks for; none stands for `MPI_REQUEST_NULL`. Whoever looks again and again
+    /// while it finds nothing keeps `first`, which begins at 0, for [`State::look_for_all`].
+    fn look(&mut self, keys: &[Option<Key>], want: Want, first: &mut usize) -> Result<Found> {
         if want == Want::All {
-            return self.look_for_all(keys, &mut 0);
+            return self.look_for_all(keys, first);
         }
         let mut active = 0;
         let mut complete = Vec::new();
@@ -313,23 +311,17 @@ impl Instance {
         Ok(outcome?.completion)
     }
 
-    /// Waits until [`State::look`] finds what `want` asks for; none when no request is active.
+    /// Waits until what `want` asks for is complete, and takes it; none when no request is active.
     ///
     /// # Errors
     /// When a key names no request, or waiting itself fails.
     pub fn wait_for(&self, keys: &[Option<Key>], want: Want) -> Result<Option<Vec<Outcome>>> {
         let mut first = 0;
-        self.wait_until(self.lock(), |state| {
-            let found = match want {
-                Want::All => state.look_for_all(keys, &mut first),
-                Want::Any | Want::Some => state.look(keys, want),
-            };
-            match found {
-                Ok(Found::NotYet) => None,
-                Ok(Found::NoneActive) => Some(Ok(None)),
-                Ok(Found::Complete(outcomes)) => Some(Ok(Some(outcomes))),
-                Err(error) => Some(Err(error)),
-            }
+        self.wait_until(self.lock(), |state| match state.look(keys, want, &mut first) {
+            Ok(Found::NotYet) => None,
+            Ok(Found::NoneActive) => Some(Ok(None)),
+            Ok(Found::Complete(outcomes)) => Some(Ok(Some(outcomes))),
+            Err(error) => Some(Err(error)),
         })
     }
 
@@ -339,7 +331,7 @@ impl Instance {
     /// When a key names no request, or progress fails.
     pub fn test(&self, keys: &[Option<Key>], want: Want) -> Result<Found> {
         let found = self.look_twice(|state| {
-            let found = state.look(keys, want)?;
+            let found = state.look(keys, want, &mut 0)?;
             Ok((!matches!(found, Found::NotYet)).then_some(found))
         })?;
         Ok(found.unwrap_or(Found::NotYet))
