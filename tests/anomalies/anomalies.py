@@ -595,4 +595,6 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    # What a script starts in the background ignores it, and so would all that is started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(sys.argv[1:])

@@ -13,10 +13,12 @@ pub const POLL: Duration = Duration::from_millis(2);
 /// When a wait has become hopeless.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// `postrider run` with `options`; the program follows.
+/// `postrider run` with `options`; the program follows. Signals that we were told to ignore, as all are that a script
+/// starts in the background, the launcher takes nevertheless.
 pub fn run(options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_postrider"));
-    command.arg("run").args(options).stdin(Stdio::null());
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_postrider"), "run"]);
+    command.args(options).stdin(Stdio::null());
     for name in ["POSTRIDER_TRANSPORT", "POSTRIDER_TIMEOUT", "POSTRIDER_GRACE", "OMP_NUM_THREADS", "SCRIPT"] {
         command.env_remove(name);
     }
