@@ -488,8 +488,13 @@ fn plain_elements(elements: i64, handle: MPI_Datatype) -> Option<u64> {
 /// The same, with the memory where they are.
 #[inline]
 fn plain_bytes(memory: Memory, elements: i64, handle: MPI_Datatype) -> Option<u64> {
-    let is_somewhere = memory.0 != MPI_BOTTOM && !memory.is_in_place();
-    is_somewhere.then(|| plain_elements(elements, handle))?
+    somewhere(memory).and_then(|_| plain_elements(elements, handle))
+}
+
+/// The memory, if it begins at an address.
+#[inline(always)]
+fn somewhere(memory: Memory) -> Option<UserMemory> {
+    (memory.0 != MPI_BOTTOM && !memory.is_in_place()).then(|| memory.user())
 }
 
 /// Memory of this process, as address, count and datatype.
@@ -507,7 +512,12 @@ pub fn run(
     let bytes = plain_elements(count, datatype)?;
     let (window, displacement) = (key_of(win.0)?, displacement as i64);
     let run = Run { window, rank, displacement, bytes };
-    Some((run, as_plain(&run, data)?))
+    // Nearly always the same is said on both sides, and need not be understood twice.
+    let here = match *data {
+        (memory, elements, handle) if (elements, handle) == (count, datatype) => somewhere(memory)?,
+        _ => as_plain(&run, data)?,
+    };
+    Some((run, here))
 }
 
 /// Where plain bytes are, if they are as many as those at a target.

@@ -188,9 +188,12 @@ impl Instance {
         })?;
         let all = self.swap_parts(communicator, [u64::from(found)])?.iter().all(|[found]| *found != 0);
         self.with(|state| {
-            let shared = &mut state.windows.get_mut(key)?.shared;
-            *shared = shared.take().filter(|_| all);
-            shared.iter_mut().for_each(Shared::close);
+            let window = state.windows.get_mut(key)?;
+            window.shared = window.shared.take().filter(|_| all);
+            if let Some(shared) = &mut window.shared {
+                shared.close();
+                (0..).zip(&mut window.peers).for_each(|(rank, peer)| peer.mapped = Some(shared.base(rank)));
+            }
             Ok(all)
         })
     }

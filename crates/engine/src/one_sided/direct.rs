@@ -16,7 +16,6 @@ use super::window::Window;
 use crate::State;
 use crate::error::Result;
 use crate::objects::Key;
-use crate::operations::Operator;
 use crate::point_to_point::Buffer;
 
 /// The longest part of an accumulate: what others wait for.
@@ -25,17 +24,6 @@ pub(super) const ACCUMULATE_BYTES_MAX: u64 = 64 << 10;
 const ELEMENT_BYTES_MAX: usize = 64;
 /// The longest part of a copy that has to pass through memory of our own.
 const COPY_BYTES_MAX: u64 = 1 << 20;
-
-/// The 4 or 8 bytes at `memory`, as the low ones of a word.
-#[inline]
-fn bits(memory: UserMemory, bytes: u64) -> u64 {
-    if bytes == 8 { memory.load() } else { u64::from(memory.load::<u32>()) }
-}
-
-#[inline]
-fn set_bits(memory: UserMemory, bytes: u64, bits: u64) {
-    if bytes == 8 { memory.store(bits) } else { memory.store(bits as u32) }
-}
 
 impl Window {
     /// Combines `bytes` bytes of data with elements at `there`, which are `rank`'s; `result` gets what was there before.
@@ -49,27 +37,11 @@ impl Window {
     ) -> Result<()> {
         let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
         let unit = kind.size() as u64;
-        if bytes == unit
-            && let Some(of_bits) = operator.of_bits(kind)
-        {
-            let input = bits(data, bytes);
-            let _alone = shared.accumulating(rank)?;
-            let before = bits(there, bytes);
-            // Who only looks does not write: the owner may, meanwhile.
-            if operator != Operator::NoOp {
-                set_bits(there, bytes, of_bits(input, before));
-            }
-            if let Some(result) = result {
-                set_bits(result, bytes, before);
-            }
-            return Ok(());
-        }
         let mut done = 0;
         while done < bytes {
             let (left, at) = (bytes - done, done as i64);
-            // Divisions take as long as all the rest of a single element.
             let part = if left <= ACCUMULATE_BYTES_MAX { left } else { ACCUMULATE_BYTES_MAX / unit * unit };
-            let count = if part == unit { 1 } else { (part / unit) as i64 };
+            let count = (part / unit) as i64;
             let _alone = shared.accumulating(rank)?;
             if let Some(result) = result {
                 there.offset(at).copy_to(result.offset(at), part as usize);

@@ -69,17 +69,32 @@ impl Epoch {
     }
 
     /// The same, without a word about what is wrong.
-    #[inline]
+    #[inline(always)]
     pub fn allows(&mut self, rank: u32) -> bool {
+        self.is_passive(rank) || self.allows_active(rank)
+    }
+
+    fn allows_active(&mut self, rank: u32) -> bool {
         match &mut self.access {
-            Access::LockedAll { .. } => true,
-            Access::Locked => self.place_of(rank).is_ok(),
             Access::Started(ranks) => ranks.contains(&rank),
             Access::Fence { used } => {
                 *used = true;
                 true
             }
-            Access::None => false,
+            _ => false,
+        }
+    }
+
+    /// Whether `rank` is locked.
+    #[inline(always)]
+    pub fn is_passive(&self, rank: u32) -> bool {
+        match self.access {
+            Access::LockedAll { .. } => true,
+            Access::Locked => match self.locked[..] {
+                [(only, _)] => only == rank,
+                _ => self.place_of(rank).is_ok(),
+            },
+            _ => false,
         }
     }
 
@@ -87,13 +102,8 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is not locked.
-    #[inline]
     pub fn passive(&self, rank: u32) -> Result<()> {
-        match &self.access {
-            Access::Locked if self.place_of(rank).is_ok() => Ok(()),
-            Access::LockedAll { .. } => Ok(()),
-            _ => Err(not_locked(rank, "this process")),
-        }
+        if self.is_passive(rank) { Ok(()) } else { Err(not_locked(rank, "this process")) }
     }
 
     /// Something is done that needs any lock (`MPI_Win_flush_all`).
@@ -175,17 +185,9 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is locked already, or within an access epoch of another kind.
-    #[inline]
     pub fn lock(&mut self, rank: u32, held: Option<LockKind>) -> Result<()> {
-        match self.access {
-            Access::Locked => {}
-            // Most programs hold one lock at a time.
-            Access::None => {
-                self.locked.push((rank, held));
-                self.access = Access::Locked;
-                return Ok(());
-            }
-            _ => self.no_used_access("MPI_Win_lock")?,
+        if !matches!(self.access, Access::Locked) {
+            self.no_used_access("MPI_Win_lock")?;
         }
         match self.place_of(rank) {
             Ok(_) => Err(wrong(format!("this process has locked rank {rank} already"))),
@@ -195,6 +197,29 @@ impl Epoch {
                 Ok(())
             }
         }
+    }
+
+    /// `MPI_Win_lock` as most programs have it, one lock at a time, if nothing else is open; whether `takes` has got the lock.
+    #[inline(always)]
+    pub fn lock_alone(&mut self, rank: u32, kind: LockKind, takes: impl FnOnce() -> bool) -> bool {
+        let is_first = matches!(self.access, Access::None) && takes();
+        if is_first {
+            self.locked.push((rank, Some(kind)));
+            self.access = Access::Locked;
+        }
+        is_first
+    }
+
+    /// `MPI_Win_unlock` of a lock that is the only one; whether `gives_back` has given it back.
+    #[inline(always)]
+    pub fn unlock_alone(&mut self, rank: u32, gives_back: impl FnOnce(LockKind) -> bool) -> bool {
+        let [(only, Some(kind))] = self.locked[..] else { return false };
+        let is_last = only == rank && gives_back(kind);
+        if is_last {
+            self.locked.clear();
+            self.access = Access::None;
+        }
+        is_last
     }
 
     /// Where a rank is among those that are locked, or would be.
@@ -207,20 +232,16 @@ impl Epoch {
     ///
     /// # Errors
     /// When `rank` is not locked by `MPI_Win_lock`.
-    #[inline]
     pub fn unlock(&mut self, rank: u32) -> Result<Option<LockKind>> {
         if !matches!(self.access, Access::Locked) {
             return Err(not_locked(rank, "MPI_Win_lock"));
         }
-        if let [(only, held)] = self.locked[..]
-            && only == rank
-        {
-            self.locked.clear();
-            self.access = Access::None;
-            return Ok(held);
-        }
         let place = self.place_of(rank).map_err(|_| not_locked(rank, "MPI_Win_lock"))?;
-        Ok(self.locked.remove(place).1)
+        let (_, held) = self.locked.remove(place);
+        if self.locked.is_empty() {
+            self.access = Access::None;
+        }
+        Ok(held)
     }
 
     /// `MPI_Win_lock_all`; `held` says whether locks are taken.

@@ -9,7 +9,7 @@ use postrider_os::memory::UserMemory;
 
 use super::direct::ACCUMULATE_BYTES_MAX;
 use super::operation::{Combination, Verb};
-use super::transfer::{Fetch, has_gaps};
+use super::transfer::Fetch;
 use super::window::{Peer, Window};
 use crate::datatypes::Kind;
 use crate::objects::Key;
@@ -33,12 +33,23 @@ pub struct Run {
 }
 
 impl Combination {
-    /// How `operator` combines elements of `kind`, if they have no gaps and the standard allows it.
+    /// How `operator` combines elements of `kind`, if the standard allows it.
     #[inline]
     #[must_use]
     pub fn plain(operator: Operator, kind: Kind) -> Option<Self> {
-        (operator.is_allowed(kind) && !has_gaps(kind)).then_some(Self { operator, kind })
+        operator.is_allowed(kind).then_some(Self { operator, kind })
     }
+}
+
+/// The 4 or 8 bytes at `memory`, as the low ones of a word.
+#[inline(always)]
+fn bits(memory: UserMemory, bytes: u64) -> u64 {
+    if bytes == 8 { memory.load() } else { u64::from(memory.load::<u32>()) }
+}
+
+#[inline(always)]
+fn set_bits(memory: UserMemory, bytes: u64, bits: u64) {
+    if bytes == 8 { memory.store(bits) } else { memory.store(bits as u32) }
 }
 
 impl Window {
@@ -51,6 +62,28 @@ impl Window {
         let is_inside = run.displacement >= 0 && run.bytes as i64 <= peer.size - offset;
         (is_inside && self.epoch.allows(rank)).then_some((rank, offset))
     }
+
+    /// Changes one element of 4 or 8 bytes at `there`, which is `rank`'s, if `change` says so; `result` gets what was there before.
+    /// False when nothing has happened.
+    #[inline(always)]
+    fn change_one(
+        &self,
+        (rank, bytes): (u32, u64),
+        there: UserMemory,
+        result: Option<UserMemory>,
+        change: impl FnOnce(u64) -> Option<u64>,
+    ) -> bool {
+        let Some(shared) = &self.shared else { return false };
+        let Ok(_alone) = shared.accumulating(rank) else { return false };
+        let before = bits(there, bytes);
+        if let Some(after) = change(before) {
+            set_bits(there, bytes, after);
+        }
+        if let Some(result) = result {
+            set_bits(result, bytes, before);
+        }
+        true
+    }
 }
 
 impl State {
@@ -58,10 +91,9 @@ impl State {
     #[inline(always)]
     fn reach(&mut self, run: &Run) -> Option<(&mut Window, u32, UserMemory)> {
         let window = self.windows.get_mut(run.window).ok()?;
-        window.shared.as_ref()?;
         let (rank, offset) = window.find(run)?;
-        let there = window.shared.as_ref()?.base(rank).offset(offset);
-        Some((window, rank, there))
+        let base = window.peers[rank as usize].mapped?;
+        Some((window, rank, base.offset(offset)))
     }
 
     /// Sends an operation on memory that is not mapped, if it fits in one packet, which leaves at once.
@@ -123,7 +155,7 @@ impl State {
 
 impl Instance {
     /// `MPI_Put`; false when nothing has happened.
-    #[inline]
+    #[inline(always)]
     pub fn put_plain(&self, run: &Run, data: UserMemory) -> bool {
         let mut state = self.lock();
         let Some((window, _, there)) = state.reach(run) else { return state.put_by_packet(run, data) };
@@ -133,7 +165,7 @@ impl Instance {
     }
 
     /// `MPI_Get`; false when nothing has happened.
-    #[inline]
+    #[inline(always)]
     pub fn get_plain(&self, run: &Run, result: UserMemory) -> bool {
         let mut state = self.lock();
         let Some((_, _, there)) = state.reach(run) else { return state.get_by_packet(run, result) };
@@ -152,15 +184,35 @@ impl Instance {
     ) -> bool {
         let mut state = self.lock();
         let Some((window, rank, there)) = state.reach(run) else { return false };
-        run.bytes <= ACCUMULATE_BYTES_MAX
-            && window.combine(rank, combination, run.bytes, (data, there), result).is_ok()
+        let (Combination { operator, kind }, bytes) = (combination, run.bytes);
+        match operator.of_bits(kind) {
+            Some(of_bits) if bytes == kind.size() as u64 => {
+                // Who only looks does not write: the owner may, meanwhile.
+                let writes = operator != Operator::NoOp;
+                window.change_one((rank, bytes), there, result, |before| {
+                    writes.then(|| of_bits(bits(data, bytes), before))
+                })
+            }
+            _ if bytes > ACCUMULATE_BYTES_MAX => false,
+            _ => window.combine(rank, combination, bytes, (data, there), result).is_ok(),
+        }
     }
 
     /// `MPI_Compare_and_swap`; false when nothing has happened.
     #[inline]
-    pub fn swap_plain(&self, run: &Run, operands: (UserMemory, UserMemory), result: UserMemory) -> bool {
+    pub fn swap_plain(
+        &self,
+        run: &Run,
+        (compare, new): (UserMemory, UserMemory),
+        result: UserMemory,
+    ) -> bool {
         let mut state = self.lock();
         let Some((window, rank, there)) = state.reach(run) else { return false };
-        window.swap(rank, run.bytes as usize, operands, (result, there)).is_ok()
+        match run.bytes {
+            bytes @ (4 | 8) => window.change_one((rank, bytes), there, Some(result), |before| {
+                (before == bits(compare, bytes)).then(|| bits(new, bytes))
+            }),
+            bytes => window.swap(rank, bytes as usize, (compare, new), (result, there)).is_ok(),
+        }
     }
 }

@@ -93,7 +93,6 @@ impl Shared {
     }
 
     /// Where `rank`'s memory begins here.
-    #[inline]
     pub fn base(&self, rank: u32) -> UserMemory {
         self.segment.place(self.plan.starts[rank as usize], 0)
     }
@@ -152,7 +151,7 @@ impl Shared {
     }
 
     /// Takes the lock of `rank`'s memory if it is free and nobody waits for it.
-    #[inline]
+    #[inline(always)]
     pub fn take_at_once(&self, rank: u32, kind: LockKind) -> bool {
         let holders = self.word(rank, 8);
         let (before, after) = match kind {
@@ -187,7 +186,7 @@ impl Shared {
     }
 
     /// Gives the lock of `rank`'s memory back if nobody waits for it.
-    #[inline]
+    #[inline(always)]
     pub fn give_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
         let holders = self.word(rank, 8);
         let (before, after) = match kind {

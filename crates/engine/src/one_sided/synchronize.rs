@@ -50,7 +50,7 @@ impl Peer {
 
     /// Whether there is nothing to ask it for, to wait for, or to be told.
     fn is_at_rest(&self) -> bool {
-        self.is_done() && self.silent == 0 && self.failed.is_none()
+        self.unsent | self.unanswered | self.marks | self.silent == 0 && self.failed.is_none()
     }
 }
 
@@ -135,6 +135,15 @@ impl Window {
 }
 
 impl State {
+    /// The window and the rank, if nothing is under way there, and it is not yet time to look at what has come.
+    #[inline(always)]
+    fn at_rest(&mut self, key: Key, rank: i32) -> Option<(&mut Window, u32)> {
+        let window = self.windows.get_mut(key).ok()?;
+        let rank = u32::try_from(rank).ok()?;
+        let is_over = window.peers.get(rank as usize)?.is_at_rest() && !window.looks_now();
+        is_over.then_some((window, rank))
+    }
+
     /// Asks for confirmation wherever something may be under way that is not answered by itself, and says whether anything is to be
     /// waited for; nothing where everything is done, unless it is time to look at what has come.
     #[inline(always)]
@@ -333,7 +342,7 @@ impl Instance {
         let rank = window.rank_of(rank)?;
         let held = (assertions & MPI_MODE_NOCHECK == 0).then_some(kind);
         window.epoch.lock(rank, held)?;
-        if held.is_none() || !window.looks_now() && window.takes_at_once(rank, kind) {
+        if held.is_none() {
             return Ok(());
         }
         state.take_lock(key, rank, kind)?;
@@ -352,10 +361,6 @@ impl Instance {
         let window = state.windows.get_mut(key)?;
         let rank = window.rank_of(rank)?;
         let held = window.epoch.unlock(rank)?;
-        let is_over = window.peers[rank as usize].is_at_rest() && !window.looks_now();
-        if is_over && held.is_some_and(|kind| window.gives_back_at_once(rank, kind)) {
-            return Ok(());
-        }
         state.give_back(key, Whom::One(rank), held)?;
         self.finish_operations(state, key, Whom::One(rank))
     }
@@ -403,10 +408,7 @@ impl Instance {
     pub fn flush_window(&self, key: Key, rank: Option<i32>) -> Result<()> {
         let mut state = self.lock();
         let window = state.windows.get_mut(key)?;
-        // Accumulates end with an atomic operation, which is a fence on some machines.
-        if std::mem::take(&mut window.has_written) || !ATOMICS_ARE_FENCES {
-            full_fence();
-        }
+        window.order_accesses();
         match rank {
             None => {
                 window.epoch.passive_any()?;
@@ -446,17 +448,49 @@ impl Instance {
     }
 }
 
-impl Window {
-    /// Takes a lock that is free, of memory that is mapped.
+/// The short way of locks and flushes, where memory is mapped and nobody else is to be waited for. They are tried here first;
+/// false means that nothing has happened.
+impl Instance {
+    /// `MPI_Win_lock` without assertions.
     #[inline]
-    fn takes_at_once(&self, rank: u32, kind: LockKind) -> bool {
-        self.shared.as_ref().is_some_and(|shared| shared.take_at_once(rank, kind))
+    pub fn lock_plain(&self, key: Key, rank: i32, kind: LockKind) -> bool {
+        let mut state = self.lock();
+        let Ok(window) = state.windows.get_mut(key) else { return false };
+        let is_usual = (rank as usize) < window.peers.len() && !window.has_no_locks && !window.looks_now();
+        let Window { epoch, shared: Some(shared), .. } = window else { return false };
+        is_usual && epoch.lock_alone(rank as u32, kind, || shared.take_at_once(rank as u32, kind))
     }
 
-    /// Gives back a lock that nobody waits for, of memory that is mapped.
+    /// `MPI_Win_unlock`.
     #[inline]
-    fn gives_back_at_once(&self, rank: u32, kind: LockKind) -> bool {
-        self.shared.as_ref().is_some_and(|shared| shared.give_back_at_once(rank, kind))
+    pub fn unlock_plain(&self, key: Key, rank: i32) -> bool {
+        let mut state = self.lock();
+        let Some((window, rank)) = state.at_rest(key, rank) else { return false };
+        let Window { epoch, shared: Some(shared), .. } = window else { return false };
+        epoch.unlock_alone(rank, |kind| shared.give_back_at_once(rank, kind))
+    }
+
+    /// `MPI_Win_flush`.
+    #[inline]
+    pub fn flush_plain(&self, key: Key, rank: i32) -> bool {
+        let mut state = self.lock();
+        let Some((window, rank)) = state.at_rest(key, rank) else { return false };
+        let is_passive = window.epoch.is_passive(rank);
+        if is_passive {
+            window.order_accesses();
+        }
+        is_passive
+    }
+}
+
+impl Window {
+    /// What was written to memory that is mapped comes before all that follows. Accumulates end with an atomic operation,
+    /// which is a fence on some machines.
+    #[inline]
+    fn order_accesses(&mut self) {
+        if std::mem::take(&mut self.has_written) || !ATOMICS_ARE_FENCES {
+            full_fence();
+        }
     }
 
     fn check_locks(&self) -> Result<()> {

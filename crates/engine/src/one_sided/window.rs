@@ -33,7 +33,7 @@ pub(crate) type Ranks = Arc<[u32]>;
 /// The most groups whose ranks a window keeps.
 pub(crate) const GROUPS_MAX: usize = 4;
 /// How many calls that have nothing to wait for look once.
-const CALLS_PER_LOOK: u32 = 32;
+const CALLS_PER_LOOK: u32 = 128;
 
 /// How a window was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,8 @@ pub(crate) struct Peer {
     pub size: i64,
     /// Its displacement unit.
     pub unit: i64,
+    /// Where its memory begins here, if this process has mapped it.
+    pub mapped: Option<UserMemory>,
     /// Where its memory begins in its own address space, if this process may copy from and to there.
     pub address: Option<u64>,
     /// Operations that are answered, and have not been.
@@ -321,7 +323,7 @@ impl Window {
 
     /// The same in the memory of `rank`, which this process has mapped.
     pub(crate) fn place_at(&self, rank: u32, block: &Block, bytes: u64) -> Option<UserMemory> {
-        let base = self.shared.as_ref()?.base(rank);
+        let base = self.peers[rank as usize].mapped?;
         self.contains(rank, block.offset, bytes).then(|| base.offset(block.offset))
     }
 
@@ -334,8 +336,8 @@ impl Window {
         datatype: &Datatype,
         count: i64,
     ) -> Option<UserMemory> {
-        let shared = self.shared.as_ref().filter(|_| datatype.is_dense_for(count))?;
-        Some(shared.base(rank).offset(offset + datatype.true_lb()))
+        let base = self.peers[rank as usize].mapped.filter(|_| datatype.is_dense_for(count))?;
+        Some(base.offset(offset + datatype.true_lb()))
     }
 
     /// What this process can reach of `rank`'s memory: bytes, displacement unit and address. None stands for the first process that
@@ -348,16 +350,13 @@ impl Window {
             let detail = "the memory of a dynamic window cannot be shared; use MPI_Win_allocate_shared";
             return Err(Error::new(MPI_ERR_RMA_FLAVOR, detail));
         }
-        let address = |rank: u32| match &self.shared {
-            Some(shared) => Some(shared.base(rank)),
-            None => (rank == self.rank).then_some(self.base),
-        };
         let is_some = |rank: &u32| self.peers[*rank as usize].size > 0;
         let Some(rank) = rank.or_else(|| (0..self.peers.len() as u32).find(is_some)) else {
             return Ok((0, 1, 0));
         };
         let peer = &self.peers[rank as usize];
-        Ok(address(rank).map_or((0, peer.unit, 0), |place| (peer.size, peer.unit, place.address())))
+        let base = peer.mapped.or((rank == self.rank).then_some(self.base));
+        Ok(base.map_or((0, peer.unit, 0), |place| (peer.size, peer.unit, place.address())))
     }
 
     /// Attaches memory (`MPI_Win_attach`).

@@ -12,7 +12,7 @@ mod location;
 
 use crate::datatypes::{Datatype, Kind, copy};
 use crate::error::{Error, Result};
-use postrider_abi::predefined::{BasicKind, FloatFormat, IntegerFamily, OPERATIONS};
+use postrider_abi::predefined::{BasicKind, DATATYPES, FloatFormat, IntegerFamily, OPERATIONS};
 use postrider_abi::{
     MPI_BAND, MPI_BOR, MPI_BXOR, MPI_Datatype, MPI_ERR_OP, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MAX, MPI_MAXLOC,
     MPI_MIN, MPI_MINLOC, MPI_NO_OP, MPI_Op, MPI_PROD, MPI_REPLACE, MPI_SUM,
@@ -41,6 +41,37 @@ pub enum Operator {
     NoOp,
 }
 
+/// Combines the bits of two elements of 4 or 8 bytes, in the low ones of a word: `inout = of_bits(input, inout)`.
+pub(crate) type OfBits = fn(u64, u64) -> u64;
+
+/// Which operators are allowed on each kind: a bit for each.
+static ALLOWED: [u16; DATATYPES.len()] = {
+    let (mut table, mut row) = ([0; DATATYPES.len()], 0);
+    while row < table.len() {
+        let mut i = 0;
+        while i < Operator::ALL.len() {
+            table[row] |= (Operator::ALL[i].suits(DATATYPES[row].kind) as u16) << i;
+            i += 1;
+        }
+        row += 1;
+    }
+    table
+};
+
+/// What each operator makes of the bits of single elements of each kind.
+static OF_BITS: [[Option<OfBits>; Operator::ALL.len()]; DATATYPES.len()] = {
+    let (mut table, mut row) = ([[None; Operator::ALL.len()]; DATATYPES.len()], 0);
+    while row < table.len() {
+        let mut i = 0;
+        while i < Operator::ALL.len() && matches!(DATATYPES[row].size, 4 | 8) {
+            table[row][i] = Operator::ALL[i].on_bits_of(DATATYPES[row].kind);
+            i += 1;
+        }
+        row += 1;
+    }
+    table
+};
+
 /// A function of the program: `(in, inout, count, datatype handle)`, as `MPI_User_function` has them.
 pub type UserFunction = Arc<dyn Fn(UserMemory, UserMemory, i64, MPI_Datatype) + Send + Sync>;
 
@@ -59,7 +90,26 @@ pub enum Operation {
 }
 
 impl Operator {
+    /// All of them, in their order.
+    const ALL: [Self; 14] = [
+        Self::Sum,
+        Self::Min,
+        Self::Max,
+        Self::Prod,
+        Self::Band,
+        Self::Bor,
+        Self::Bxor,
+        Self::Land,
+        Self::Lor,
+        Self::Lxor,
+        Self::Minloc,
+        Self::Maxloc,
+        Self::Replace,
+        Self::NoOp,
+    ];
+
     /// The operator of a predefined handle.
+    #[inline]
     #[must_use]
     pub fn from_handle(handle: MPI_Op) -> Option<Self> {
         Some(match handle {
@@ -93,11 +143,16 @@ impl Operator {
         !matches!(self, Self::Replace | Self::NoOp)
     }
 
-    /// Whether the standard allows it on elements of `kind` (the tables of section 6.9.2; 12.3.4 for the last two).
+    /// Whether the standard allows it on elements of `kind`.
+    #[inline]
     #[must_use]
     pub fn is_allowed(self, kind: Kind) -> bool {
+        ALLOWED[kind.index()] >> self as u16 & 1 == 1
+    }
+
+    /// The tables of section 6.9.2; 12.3.4 for the last two.
+    const fn suits(self, class: BasicKind) -> bool {
         use BasicKind::{Byte, Complex, Float, Integer, Logical, Pair};
-        let class = kind.class();
         match self {
             Self::Max | Self::Min => matches!(class, Integer { .. } | Float(_)),
             Self::Sum | Self::Prod => matches!(class, Integer { .. } | Float(_) | Complex(_)),
@@ -144,12 +199,15 @@ impl Operator {
         Ok(())
     }
 
-    /// What becomes of the bits of one element of 4 or 8 bytes, in the low ones of a word, for what counters and flags are combined with:
-    /// `inout = bits(input, inout)`. Everything else is left to [`Operator::apply`].
+    /// What becomes of the bits of one element, for what counters and flags are combined with. Everything else is left to
+    /// [`Operator::apply`].
     #[inline]
-    pub(crate) fn of_bits(self, kind: Kind) -> Option<fn(u64, u64) -> u64> {
-        Some(match (self, kind.class()) {
-            _ if ![4, 8].contains(&kind.size()) => return None,
+    pub(crate) fn of_bits(self, kind: Kind) -> Option<OfBits> {
+        OF_BITS[kind.index()][self as usize]
+    }
+
+    const fn on_bits_of(self, class: BasicKind) -> Option<OfBits> {
+        Some(match (self, class) {
             (Self::NoOp, _) => |_, before| before,
             (Self::Replace, _) => |new, _| new,
             (Self::Sum, BasicKind::Integer { .. }) => u64::wrapping_add,
