@@ -209,16 +209,6 @@ impl Access {
     pub fn decode(verb: Verb, words: [u64; 3], body: UserMemory, body_bytes: usize) -> Option<Self> {
         let [first, second, third] = words;
         let request = first as u32;
-        // Most accesses by far: one run of plain bytes.
-        let plain = match verb {
-            Verb::Put if first >> 32 == 0 => Some((body_bytes as u64, third)),
-            Verb::Get if first >> 32 == 0 && body_bytes == 0 => Some((third, 0)),
-            _ => None,
-        };
-        if let Some((length, position)) = plain {
-            let blocks = Blocks::One(Block { offset: second as i64, length });
-            return Some(Self { verb, request, combination: None, position, blocks });
-        }
         let combination = match (first >> 32) as u8 {
             0 => None,
             number => {

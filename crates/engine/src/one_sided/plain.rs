@@ -2,13 +2,13 @@
 //!
 //! Most operations move the elements of one predefined datatype between one run of memory here and one in a window. The
 //! origin needs no description of the target for them. Where the window is mapped they are done at once; elsewhere short puts and gets
-//! are one packet. They are tried here first; whatever is unusual about a call, its arguments or the moment is left to the general
-//! way, which also says what is wrong with it.
+//! are one packet, and so is what answers them. They are tried here first, at both ends; whatever is unusual about a call, its arguments,
+//! a packet or the moment is left to the general way, which also says what is wrong with it.
 
 use postrider_os::memory::UserMemory;
 
 use super::direct::ACCUMULATE_BYTES_MAX;
-use super::operation::{Combination, Verb};
+use super::operation::{Block, Combination, Verb};
 use super::transfer::Fetch;
 use super::window::{Peer, Window};
 use crate::datatypes::Kind;
@@ -16,6 +16,7 @@ use crate::objects::Key;
 use crate::operations::Operator;
 use crate::point_to_point::Buffer;
 use crate::point_to_point::request::{Request, Work};
+use crate::transports::Body;
 use crate::transports::wire::{Header, Kind as PacketKind};
 use crate::{Instance, State};
 
@@ -106,11 +107,61 @@ impl State {
         let (bytes, third) = if verb == Verb::Get { (0, run.bytes) } else { (run.bytes, 0) };
         let words = [u64::from(request.0), offset as u64, third];
         let header = Header { kind: PacketKind::OneSided, context, source, tag, words };
-        let goes = is_short
-            && self.outgoing[process as usize].is_empty()
+        if is_short && self.send_at_once(process, &header, data, bytes) {
+            Some(self.windows.get_mut(run.window).ok()?.peer(rank))
+        } else {
+            None
+        }
+    }
+
+    /// Sends a packet that is not kept waiting by others, if there is room.
+    #[inline(always)]
+    fn send_at_once(&mut self, process: u32, header: &Header, body: UserMemory, bytes: u64) -> bool {
+        self.outgoing[process as usize].is_empty()
             && bytes <= self.part_bytes_max(process)
-            && self.transport.send(process, &header, data, bytes as usize).is_ok_and(|sent| sent);
-        if goes { Some(self.windows.get_mut(run.window).ok()?.peer(rank)) } else { None }
+            && self.transport.send(process, header, body, bytes as usize).is_ok_and(|sent| sent)
+    }
+
+    /// A packet of a window has come: does what it says, if that is usual. False when that has to be done the general way; a put may
+    /// have been written then, and is written again.
+    #[inline(never)]
+    pub(crate) fn take_plain(&mut self, process: u32, header: &Header, body: &Body) -> bool {
+        let is_done = self.take_usual(process, header, body) == Some(true);
+        self.completions = self.completions.wrapping_add(u64::from(is_done));
+        is_done
+    }
+
+    #[inline(always)]
+    fn take_usual(&mut self, process: u32, header: &Header, body: &Body) -> Option<bool> {
+        let Body::Memory(data, bytes) = *body else { return None };
+        let key = *self.window_contexts.get(&header.context)?;
+        let window = self.windows.get_mut(key).ok()?;
+        let [first, offset, third] = header.words;
+        let peer = window.peers.get_mut(header.source as usize)?;
+        let is_usual = peer.process == process && peer.fault.is_none() && first >> 32 == 0;
+        let verb = Verb::from_number(header.tag).filter(|_| is_usual)?;
+        let (answer, request, place, length) = match verb {
+            Verb::Marked if first == 0 => {
+                peer.marks = peer.marks.checked_sub(1)?;
+                return Some(true);
+            }
+            Verb::Put | Verb::PutAndMark => {
+                let block = Block { offset: offset as i64, length: bytes as u64 };
+                data.copy_to(window.place(&block, block.length)?, bytes);
+                if verb == Verb::Put {
+                    return Some(true);
+                }
+                (Verb::Marked, 0, self.nowhere, 0)
+            }
+            Verb::Get if bytes == 0 => {
+                let block = Block { offset: offset as i64, length: third };
+                (Verb::Answer, first, window.place(&block, third)?, third)
+            }
+            _ => return None,
+        };
+        let (context, source, tag) = (window.context, window.rank, answer as i32);
+        let header = Header { kind: PacketKind::OneSided, context, source, tag, words: [request, 0, 0] };
+        Some(self.send_at_once(process, &header, place, length))
     }
 
     #[inline(never)]

@@ -8,7 +8,7 @@ use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_RMA_RANGE};
 use postrider_os::memory::{OwnedMemory, UserMemory};
 
 use super::lock_queue::{LockKind, Manner};
-use super::operation::{Access, Block, Blocks, Combination, Verb};
+use super::operation::{Access, Block, Combination, Verb};
 use super::transfer::{Parcel, has_gaps};
 use crate::State;
 use crate::datatypes::{Datatype, pack_to, unpack_from};
@@ -177,11 +177,6 @@ impl State {
 
     /// Does what an access asks for, if all of its memory is in the window.
     fn apply(&mut self, key: Key, source: u32, access: &Access, data: UserMemory) -> Result<()> {
-        if let (Blocks::One(block), None) = (&access.blocks, access.combination)
-            && self.apply_plain(key, source, access, block, data)?
-        {
-            return Ok(());
-        }
         let window = self.windows.get_mut(key)?;
         let place = |block: &Block| window.place(block, span(access.combination, block.length));
         let places: Option<Vec<UserMemory>> = access.blocks.as_slice().iter().map(place).collect();
@@ -201,29 +196,6 @@ impl State {
             Some(old) => self.reply(key, source, access, Content::Copy(old)),
             None => Ok(()),
         }
-    }
-
-    /// Does what an access to one run of plain bytes asks for, if that is in the window, and the answer can leave at once.
-    fn apply_plain(
-        &mut self,
-        key: Key,
-        source: u32,
-        access: &Access,
-        block: &Block,
-        data: UserMemory,
-    ) -> Result<bool> {
-        let window = self.windows.get(key)?;
-        let Some(place) = window.place(block, block.length) else { return Ok(false) };
-        if access.verb == Verb::Put {
-            data.copy_to(place, block.length as usize);
-            return Ok(true);
-        }
-        let process = window.peers[source as usize].process;
-        let header = self.answer(key, [u64::from(access.request), access.position, 0])?;
-        let is_next = process == self.own || self.outgoing[process as usize].is_empty();
-        Ok(is_next
-            && block.length <= self.part_bytes_max(process)
-            && self.send_one_sided(process, &header, place, block.length as usize)?)
     }
 
     /// Tells the origin that an access was outside of the window: at once if it waits for an answer, else with the next confirmation.

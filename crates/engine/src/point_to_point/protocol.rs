@@ -357,6 +357,7 @@ impl State {
                     Ok(())
                 }
             },
+            Kind::OneSided if self.take_plain(peer, &header, &body) => Ok(()),
             _ => self.handle_other(peer, &header, envelope, body),
         }
     }
