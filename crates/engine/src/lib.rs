@@ -165,6 +165,8 @@ pub struct State {
     helping: bool,
     /// Threads of this process that sleep.
     sleepers: u32,
+    /// In how many waits, one after the other, somebody has taken the core that was offered.
+    offers_taken: u32,
     /// Whether a wait has slept and has not returned.
     rests: bool,
     /// The number of the next context that this process makes.
@@ -248,6 +250,7 @@ impl State {
             completions: 0,
             helping: false,
             sleepers: 0,
+            offers_taken: 0,
             rests: false,
             next_context: 2,
             nowhere: UserMemory::of(&mut nothing),

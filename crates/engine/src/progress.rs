@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use postrider_os::clock;
 use postrider_os::gate::GateGuard;
 use postrider_os::process::{self, relax};
 
@@ -23,6 +24,10 @@ const OFFERS: u32 = 400;
 const CROWDED_OFFERS: u32 = 8;
 /// The first looks follow one another at once: an answer that is on its way is not kept waiting.
 const SPINS_AT_ONCE: u32 = 64;
+/// An offer of a core that takes longer has been taken: there is somebody else on it.
+const TAKEN_SECONDS: f64 = 2e-6;
+/// After so many waits whose first offer was taken, one after the other, a rank that should have a core to itself goes back to where it began.
+const TAKEN_MAX: u32 = 4;
 /// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
 /// may be done, since waking up would cost more than what is left of it.
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
@@ -120,6 +125,8 @@ impl Instance {
                     drop(state);
                     pause();
                     state = self.lock();
+                } else if look == keeps {
+                    self.offer_core(&mut state);
                 } else if look >= SPINS_AT_ONCE.min(keeps) {
                     pause();
                 }
@@ -131,6 +138,22 @@ impl Instance {
             };
             before = state.completions;
             is_one_of_many |= state.sleepers > 0;
+        }
+    }
+
+    /// The first offer of a wait. The system may have put two ranks on one core while another is idle, as it likes to when one wakes the
+    /// other; and since both always run, it takes tens of milliseconds to see that.
+    #[cold]
+    fn offer_core(&self, state: &mut State) {
+        let begun = clock::seconds();
+        process::give_way();
+        if clock::seconds() - begun < TAKEN_SECONDS {
+            state.offers_taken = 0;
+            return;
+        }
+        state.offers_taken += 1;
+        if state.offers_taken == TAKEN_MAX && !self.facts.crowded {
+            process::start_on_core(self.facts.placement.place_of(self.facts.rank));
         }
     }
 
