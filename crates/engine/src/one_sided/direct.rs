@@ -26,8 +26,28 @@ const ELEMENT_BYTES_MAX: usize = 64;
 const COPY_BYTES_MAX: u64 = 1 << 20;
 
 impl Window {
-    /// Combines `bytes` bytes of data with elements at `there`, which are `rank`'s; `result` gets what was there before.
+    /// Combines `bytes` bytes of data with elements without gaps at `there`, which are `rank`'s; `result` gets what was there before.
     pub(super) fn combine(
+        &self,
+        rank: u32,
+        combination: Combination,
+        bytes: u64,
+        (data, there): (UserMemory, UserMemory),
+        result: Option<UserMemory>,
+    ) -> Result<()> {
+        let mut done = 0;
+        while done < bytes {
+            let (part, at) = ((bytes - done).min(ACCUMULATE_BYTES_MAX), done as i64);
+            let result = result.map(|result| result.offset(at));
+            self.combine_part(rank, combination, part, (data.offset(at), there.offset(at)), result)?;
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// The same at once, with all others kept away.
+    #[inline]
+    pub(super) fn combine_part(
         &self,
         rank: u32,
         Combination { operator, kind }: Combination,
@@ -36,20 +56,14 @@ impl Window {
         result: Option<UserMemory>,
     ) -> Result<()> {
         let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
-        let unit = kind.size() as u64;
-        let mut done = 0;
-        while done < bytes {
-            let (left, at) = (bytes - done, done as i64);
-            let part = if left <= ACCUMULATE_BYTES_MAX { left } else { ACCUMULATE_BYTES_MAX / unit * unit };
-            let count = (part / unit) as i64;
-            let _alone = shared.accumulating(rank)?;
-            if let Some(result) = result {
-                there.offset(at).copy_to(result.offset(at), part as usize);
-            }
-            operator.apply_allowed(kind, data.offset(at), there.offset(at), count)?;
-            done += part;
+        // A division takes as long as half of all the rest of a few elements.
+        debug_assert!(kind.size().is_power_of_two(), "elements without gaps");
+        let count = bytes >> kind.size().trailing_zeros();
+        let _alone = shared.accumulating(rank)?;
+        if let Some(result) = result {
+            there.copy_to(result, bytes as usize);
         }
-        Ok(())
+        operator.apply_allowed(kind, data, there, count as i64)
     }
 
     /// Writes `new` over an element at `there`, which is `rank`'s, if it is like `compare`; `result` gets what was there before.

@@ -245,7 +245,7 @@ impl Instance {
                 })
             }
             _ if bytes > ACCUMULATE_BYTES_MAX => false,
-            _ => window.combine(rank, combination, bytes, (data, there), result).is_ok(),
+            _ => window.combine_part(rank, combination, bytes, (data, there), result).is_ok(),
         }
     }
 

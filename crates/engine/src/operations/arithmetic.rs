@@ -1,8 +1,7 @@
 //! The operators on numbers, truth values and bits.
 //!
 //! A [`Format`] is how a number lies in memory and what it is computed as; the loops are written once for all formats and
-//! compiled once for each. `Operator::is_allowed` has been asked before, so what is not in the standard's tables does
-//! not come here.
+//! compiled once for each. Which loop is whose is known when this is compiled.
 
 use super::Operator;
 use super::half;
@@ -138,91 +137,102 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64 i128 u8 u16 u32 u64);
 
-/// Combines dense arrays of a class that is neither pair nor without operators.
-pub(super) fn apply(
-    operator: Operator,
-    class: BasicKind,
-    input: UserMemory,
-    inout: UserMemory,
-    count: usize,
-) {
+/// Combines dense arrays of a class: `inout = input op inout` for each of so many elements.
+pub(super) type Loop = fn(UserMemory, UserMemory, usize);
+
+/// The loop of an operator for a class; none for what is not allowed, and for pairs, `MPI_REPLACE` and `MPI_NO_OP`, which are no arithmetic.
+pub(super) const fn loop_of(operator: Operator, class: BasicKind) -> Option<Loop> {
     match class {
         BasicKind::Integer { signed: true, bytes, .. } | BasicKind::Logical { bytes } => match bytes {
-            1 => integer::<i8>(operator, input, inout, count),
-            2 => integer::<i16>(operator, input, inout, count),
-            4 => integer::<i32>(operator, input, inout, count),
-            8 => integer::<i64>(operator, input, inout, count),
-            _ => integer::<i128>(operator, input, inout, count),
+            1 => integer::<i8>(operator),
+            2 => integer::<i16>(operator),
+            4 => integer::<i32>(operator),
+            8 => integer::<i64>(operator),
+            _ => integer::<i128>(operator),
         },
         BasicKind::Integer { signed: false, bytes, .. } => match bytes {
-            1 => integer::<u8>(operator, input, inout, count),
-            2 => integer::<u16>(operator, input, inout, count),
-            4 => integer::<u32>(operator, input, inout, count),
-            _ => integer::<u64>(operator, input, inout, count),
+            1 => integer::<u8>(operator),
+            2 => integer::<u16>(operator),
+            4 => integer::<u32>(operator),
+            _ => integer::<u64>(operator),
         },
-        BasicKind::Byte => integer::<u8>(operator, input, inout, count),
+        BasicKind::Byte => integer::<u8>(operator),
         BasicKind::Float(format) => match format {
-            FloatFormat::Half => real::<Half>(operator, input, inout, count),
-            FloatFormat::Single => real::<f32>(operator, input, inout, count),
-            FloatFormat::Double => real::<f64>(operator, input, inout, count),
-            FloatFormat::LongDouble => real::<LongDouble>(operator, input, inout, count),
-            FloatFormat::Quad => real::<Binary128>(operator, input, inout, count),
+            FloatFormat::Half => real::<Half>(operator),
+            FloatFormat::Single => real::<f32>(operator),
+            FloatFormat::Double => real::<f64>(operator),
+            FloatFormat::LongDouble => real::<LongDouble>(operator),
+            FloatFormat::Quad => real::<Binary128>(operator),
         },
         BasicKind::Complex(format) => match format {
-            FloatFormat::Half => complex::<Half>(operator, input, inout, count),
-            FloatFormat::Single => complex::<f32>(operator, input, inout, count),
-            FloatFormat::Double => complex::<f64>(operator, input, inout, count),
-            FloatFormat::LongDouble => complex::<LongDouble>(operator, input, inout, count),
-            FloatFormat::Quad => complex::<Binary128>(operator, input, inout, count),
+            FloatFormat::Half => complex::<Half>(operator),
+            FloatFormat::Single => complex::<f32>(operator),
+            FloatFormat::Double => complex::<f64>(operator),
+            FloatFormat::LongDouble => complex::<LongDouble>(operator),
+            FloatFormat::Quad => complex::<Binary128>(operator),
         },
-        BasicKind::Char | BasicKind::WideChar | BasicKind::Packed | BasicKind::Pair { .. } => {
-            unreachable!("{operator} on {class:?} is not allowed")
+        BasicKind::Char | BasicKind::WideChar | BasicKind::Packed | BasicKind::Pair { .. } => None,
+    }
+}
+
+const fn integer<T: Integer>(operator: Operator) -> Option<Loop> {
+    Some(match operator {
+        Operator::Sum => |input, inout, count| zip::<T>(input, inout, count, T::sum),
+        Operator::Prod => |input, inout, count| zip::<T>(input, inout, count, T::product),
+        Operator::Max => |input, inout, count| zip::<T>(input, inout, count, T::max),
+        Operator::Min => |input, inout, count| zip::<T>(input, inout, count, T::min),
+        Operator::Band => |input, inout, count| zip::<T>(input, inout, count, |a, b| a & b),
+        Operator::Bor => |input, inout, count| zip::<T>(input, inout, count, |a, b| a | b),
+        Operator::Bxor => |input, inout, count| zip::<T>(input, inout, count, |a, b| a ^ b),
+        Operator::Land => {
+            |input, inout, count| zip::<T>(input, inout, count, |a, b| T::from(a.truth() & b.truth()))
         }
-    }
+        Operator::Lor => {
+            |input, inout, count| zip::<T>(input, inout, count, |a, b| T::from(a.truth() | b.truth()))
+        }
+        Operator::Lxor => {
+            |input, inout, count| zip::<T>(input, inout, count, |a, b| T::from(a.truth() ^ b.truth()))
+        }
+        _ => return None,
+    })
 }
 
-fn integer<T: Integer>(operator: Operator, input: UserMemory, inout: UserMemory, count: usize) {
-    let all = (input, inout, count);
-    match operator {
-        Operator::Sum => zip::<T>(all, T::sum),
-        Operator::Prod => zip::<T>(all, T::product),
-        Operator::Max => zip::<T>(all, T::max),
-        Operator::Min => zip::<T>(all, T::min),
-        Operator::Band => zip::<T>(all, |a, b| a & b),
-        Operator::Bor => zip::<T>(all, |a, b| a | b),
-        Operator::Bxor => zip::<T>(all, |a, b| a ^ b),
-        Operator::Land => zip::<T>(all, |a, b| T::from(a.truth() & b.truth())),
-        Operator::Lor => zip::<T>(all, |a, b| T::from(a.truth() | b.truth())),
-        Operator::Lxor => zip::<T>(all, |a, b| T::from(a.truth() ^ b.truth())),
-        _ => unreachable!("{operator} on integers is not allowed"),
-    }
+const fn real<F: Format>(operator: Operator) -> Option<Loop> {
+    Some(match operator {
+        Operator::Sum => sum::<F>,
+        Operator::Prod => |input, inout, count| {
+            zip(input, inout, count, |a, b| F::encode(F::product(F::decode(a), F::decode(b))));
+        },
+        Operator::Max => |input, inout, count| {
+            zip(input, inout, count, |a, b| if F::greater(F::decode(a), F::decode(b)) { a } else { b });
+        },
+        Operator::Min => |input, inout, count| {
+            zip(input, inout, count, |a, b| if F::greater(F::decode(b), F::decode(a)) { a } else { b });
+        },
+        _ => return None,
+    })
 }
 
-fn real<F: Format>(operator: Operator, input: UserMemory, inout: UserMemory, count: usize) {
-    let all = (input, inout, count);
-    match operator {
-        Operator::Sum => zip(all, |a, b| F::encode(F::sum(F::decode(a), F::decode(b)))),
-        Operator::Prod => zip(all, |a, b| F::encode(F::product(F::decode(a), F::decode(b)))),
-        Operator::Max => zip(all, |a, b| if F::greater(F::decode(a), F::decode(b)) { a } else { b }),
-        Operator::Min => zip(all, |a, b| if F::greater(F::decode(b), F::decode(a)) { a } else { b }),
-        _ => unreachable!("{operator} on floating-point numbers is not allowed"),
-    }
+const fn complex<F: Format>(operator: Operator) -> Option<Loop> {
+    Some(match operator {
+        Operator::Sum => |input, inout, count| sum::<F>(input, inout, 2 * count),
+        Operator::Prod => |input, inout, count| {
+            zip(input, inout, count, |a: [F::Bits; 2], b| {
+                let ([a, b], [c, d]) = (a.map(F::decode), b.map(F::decode));
+                let real = F::difference(F::product(a, c), F::product(b, d));
+                let imaginary = F::sum(F::product(a, d), F::product(b, c));
+                [F::encode(real), F::encode(imaginary)]
+            });
+        },
+        _ => return None,
+    })
 }
 
-fn complex<F: Format>(operator: Operator, input: UserMemory, inout: UserMemory, count: usize) {
-    match operator {
-        Operator::Sum => real::<F>(operator, input, inout, 2 * count),
-        Operator::Prod => zip((input, inout, count), |a: [F::Bits; 2], b| {
-            let ([a, b], [c, d]) = (a.map(F::decode), b.map(F::decode));
-            let real = F::difference(F::product(a, c), F::product(b, d));
-            let imaginary = F::sum(F::product(a, d), F::product(b, c));
-            [F::encode(real), F::encode(imaginary)]
-        }),
-        _ => unreachable!("{operator} on complex numbers is not allowed"),
-    }
+fn sum<F: Format>(input: UserMemory, inout: UserMemory, count: usize) {
+    zip(input, inout, count, |a, b| F::encode(F::sum(F::decode(a), F::decode(b))));
 }
 
 #[inline]
-fn zip<T: Plain>((input, inout, count): (UserMemory, UserMemory, usize), combine: impl Fn(T, T) -> T) {
+fn zip<T: Plain>(input: UserMemory, inout: UserMemory, count: usize, combine: impl Fn(T, T) -> T) {
     UserMemory::zip_apply(input, inout, count, combine);
 }

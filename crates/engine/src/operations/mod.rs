@@ -44,33 +44,38 @@ pub enum Operator {
 /// Combines the bits of two elements of 4 or 8 bytes, in the low ones of a word: `inout = of_bits(input, inout)`.
 pub(crate) type OfBits = fn(u64, u64) -> u64;
 
-/// Which operators are allowed on each kind: a bit for each.
-static ALLOWED: [u16; DATATYPES.len()] = {
-    let (mut table, mut row) = ([0; DATATYPES.len()], 0);
-    while row < table.len() {
-        let mut i = 0;
-        while i < Operator::ALL.len() {
-            table[row] |= (Operator::ALL[i].suits(DATATYPES[row].kind) as u16) << i;
-            i += 1;
-        }
-        row += 1;
-    }
-    table
-};
+/// Something of each operator on each kind of element.
+type Table<T> = [[T; Operator::ALL.len()]; DATATYPES.len()];
 
-/// What each operator makes of the bits of single elements of each kind.
-static OF_BITS: [[Option<OfBits>; Operator::ALL.len()]; DATATYPES.len()] = {
-    let (mut table, mut row) = ([[None; Operator::ALL.len()]; DATATYPES.len()], 0);
-    while row < table.len() {
-        let mut i = 0;
-        while i < Operator::ALL.len() && matches!(DATATYPES[row].size, 4 | 8) {
-            table[row][i] = Operator::ALL[i].on_bits_of(DATATYPES[row].kind);
-            i += 1;
+/// A table that is made when this is compiled: the value of an expression for each operator and row.
+macro_rules! table {
+    ($start:expr, |$operator:ident, $row:ident| $value:expr) => {{
+        let (mut table, mut number) = ([[$start; Operator::ALL.len()]; DATATYPES.len()], 0);
+        while number < DATATYPES.len() {
+            let ($row, mut i) = (&DATATYPES[number], 0);
+            while i < Operator::ALL.len() {
+                let $operator = Operator::ALL[i];
+                table[number][i] = $value;
+                i += 1;
+            }
+            number += 1;
         }
-        row += 1;
-    }
-    table
-};
+        table
+    }};
+}
+
+/// Which operators are allowed.
+static ALLOWED: Table<bool> = table!(false, |operator, row| operator.suits(row.kind));
+
+/// How they combine arrays, where that is arithmetic.
+static LOOPS: Table<Option<arithmetic::Loop>> = table!(None, |operator, row| {
+    if operator.suits(row.kind) { arithmetic::loop_of(operator, row.kind) } else { None }
+});
+
+/// What they make of the bits of single elements.
+static OF_BITS: Table<Option<OfBits>> = table!(None, |operator, row| {
+    if matches!(row.size, 4 | 8) { operator.on_bits_of(row.kind) } else { None }
+});
 
 /// A function of the program: `(in, inout, count, datatype handle)`, as `MPI_User_function` has them.
 pub type UserFunction = Arc<dyn Fn(UserMemory, UserMemory, i64, MPI_Datatype) + Send + Sync>;
@@ -147,7 +152,7 @@ impl Operator {
     #[inline]
     #[must_use]
     pub fn is_allowed(self, kind: Kind) -> bool {
-        ALLOWED[kind.index()] >> self as u16 & 1 == 1
+        ALLOWED[kind.index()][self as usize]
     }
 
     /// The tables of section 6.9.2; 12.3.4 for the last two.
@@ -184,17 +189,26 @@ impl Operator {
         count: i64,
     ) -> Result<()> {
         let length = usize::try_from(count).unwrap_or(0);
+        match LOOPS[kind.index()][self as usize] {
+            Some(combine) => combine(input, inout, length),
+            None => self.apply_other(kind, input, inout, length)?,
+        }
+        Ok(())
+    }
+
+    /// What is no arithmetic.
+    fn apply_other(self, kind: Kind, input: UserMemory, inout: UserMemory, length: usize) -> Result<()> {
         match (self, kind.class()) {
             (Self::NoOp, _) => {}
             (Self::Replace, _) => {
-                let datatype = Datatype::of_kind(kind);
+                let (datatype, count) = (Datatype::of_kind(kind), length as i64);
                 copy((datatype, count, input), (datatype, count, inout))?;
             }
             (_, BasicKind::Pair { value, index, index_offset }) => {
                 let places = location::Places { index_offset, extent: kind.row().extent };
                 location::apply(self, (value, index), places, input, inout, length);
             }
-            (_, class) => arithmetic::apply(self, class, input, inout, length),
+            (_, class) => unreachable!("{self} on {class:?} is not allowed"),
         }
         Ok(())
     }
