@@ -56,7 +56,7 @@ impl Window {
         result: Option<UserMemory>,
     ) -> Result<()> {
         let Some(shared) = &self.shared else { unreachable!("the memory is mapped") };
-        // A division takes as long as half of all the rest of a few elements.
+        // A division would take as long as the loop over a few elements.
         debug_assert!(kind.size().is_power_of_two(), "elements without gaps");
         let count = bytes >> kind.size().trailing_zeros();
         let _alone = shared.accumulating(rank)?;

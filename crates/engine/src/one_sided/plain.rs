@@ -34,7 +34,7 @@ pub struct Run {
 }
 
 impl Combination {
-    /// How `operator` combines elements of `kind`, if the standard allows it.
+    /// How `operator` combines elements of `kind`, which have no gaps, if the standard allows it.
     #[inline]
     #[must_use]
     pub fn plain(operator: Operator, kind: Kind) -> Option<Self> {
