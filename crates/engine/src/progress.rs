@@ -125,7 +125,7 @@ impl Instance {
                     drop(state);
                     pause();
                     state = self.lock();
-                } else if look == keeps {
+                } else if look == keeps && !self.facts.crowded {
                     self.offer_core(&mut state);
                 } else if look >= SPINS_AT_ONCE.min(keeps) {
                     pause();
@@ -141,8 +141,8 @@ impl Instance {
         }
     }
 
-    /// The first offer of a wait. The system may have put two ranks on one core while another is idle, as it likes to when one wakes the
-    /// other; and since both always run, it takes tens of milliseconds to see that.
+    /// The first offer of a wait where each rank has a core. The system may have put two ranks on one core while another is idle, as
+    /// it likes to when one wakes the other; and since both always run, it takes tens of milliseconds to see that.
     #[cold]
     fn offer_core(&self, state: &mut State) {
         let begun = clock::seconds();
@@ -152,7 +152,7 @@ impl Instance {
             return;
         }
         state.offers_taken += 1;
-        if state.offers_taken == TAKEN_MAX && !self.facts.crowded {
+        if state.offers_taken == TAKEN_MAX {
             process::start_on_core(self.facts.placement.place_of(self.facts.rank));
         }
     }

@@ -71,7 +71,7 @@ impl Epoch {
     /// The same, without a word about what is wrong.
     #[inline(always)]
     pub fn allows(&mut self, rank: u32) -> bool {
-        self.is_passive(rank) || self.allows_active(rank)
+        self.is_locked(rank) || self.allows_active(rank)
     }
 
     fn allows_active(&mut self, rank: u32) -> bool {
@@ -87,7 +87,7 @@ impl Epoch {
 
     /// Whether `rank` is locked.
     #[inline(always)]
-    pub fn is_passive(&self, rank: u32) -> bool {
+    pub fn is_locked(&self, rank: u32) -> bool {
         match self.access {
             Access::LockedAll { .. } => true,
             Access::Locked => match self.locked[..] {
@@ -103,7 +103,7 @@ impl Epoch {
     /// # Errors
     /// When `rank` is not locked.
     pub fn passive(&self, rank: u32) -> Result<()> {
-        if self.is_passive(rank) { Ok(()) } else { Err(not_locked(rank, "this process")) }
+        if self.is_locked(rank) { Ok(()) } else { Err(not_locked(rank, "this process")) }
     }
 
     /// Something is done that needs any lock (`MPI_Win_flush_all`).

@@ -126,13 +126,13 @@ impl State {
     /// have been written then, and is written again.
     #[inline(never)]
     pub(crate) fn take_plain(&mut self, process: u32, header: &Header, body: &Body) -> bool {
-        let is_done = self.take_usual(process, header, body) == Some(true);
+        let is_done = self.take_usual(process, header, body).is_some();
         self.completions = self.completions.wrapping_add(u64::from(is_done));
         is_done
     }
 
     #[inline(always)]
-    fn take_usual(&mut self, process: u32, header: &Header, body: &Body) -> Option<bool> {
+    fn take_usual(&mut self, process: u32, header: &Header, body: &Body) -> Option<()> {
         let Body::Memory(data, bytes) = *body else { return None };
         let key = *self.window_contexts.get(&header.context)?;
         let window = self.windows.get_mut(key).ok()?;
@@ -143,13 +143,13 @@ impl State {
         let (answer, request, place, length) = match verb {
             Verb::Marked if first == 0 => {
                 peer.marks = peer.marks.checked_sub(1)?;
-                return Some(true);
+                return Some(());
             }
             Verb::Put | Verb::PutAndMark => {
                 let block = Block { offset: offset as i64, length: bytes as u64 };
                 data.copy_to(window.place(&block, block.length)?, bytes);
                 if verb == Verb::Put {
-                    return Some(true);
+                    return Some(());
                 }
                 (Verb::Marked, 0, self.nowhere, 0)
             }
@@ -161,7 +161,7 @@ impl State {
         };
         let (context, source, tag) = (window.context, window.rank, answer as i32);
         let header = Header { kind: PacketKind::OneSided, context, source, tag, words: [request, 0, 0] };
-        Some(self.send_at_once(process, &header, place, length))
+        self.send_at_once(process, &header, place, length).then_some(())
     }
 
     #[inline(never)]

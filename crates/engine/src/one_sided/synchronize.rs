@@ -475,11 +475,11 @@ impl Instance {
     pub fn flush_plain(&self, key: Key, rank: i32) -> bool {
         let mut state = self.lock();
         let Some((window, rank)) = state.at_rest(key, rank) else { return false };
-        let is_passive = window.epoch.is_passive(rank);
-        if is_passive {
+        let is_locked = window.epoch.is_locked(rank);
+        if is_locked {
             window.order_accesses();
         }
-        is_passive
+        is_locked
     }
 }
 
