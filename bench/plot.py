@@ -73,13 +73,13 @@ class Session:
         return [cell for cell in self.cells if all(cell[name] == value for name, value in fields.items())]
 
     def series(self, against, **fields):
-        """Points (x, median, least, most) in the order of x."""
+        """Points (x, value, least, most) in the order of x."""
         cells = sorted(self.select(**fields), key=lambda cell: cell[against])
-        return [(cell[against], cell["median"], min(cell["samples"]), max(cell["samples"])) for cell in cells]
+        return [(cell[against], cell["value"], min(cell["samples"]), max(cell["samples"])) for cell in cells]
 
     def value(self, **fields):
         cells = self.select(**fields)
-        return cells[0]["median"] if cells else None
+        return cells[0]["value"] if cells else None
 
     def save(self, figure, name):
         machine = self.content["machine"]
@@ -94,9 +94,9 @@ def draw(axes, points, label, colour, marker=None):
     """One line with the range of its samples; dashed when it has no marker, which is how floors are drawn."""
     if not points:
         return False
-    x, median, least, most = zip(*points)
+    x, values, least, most = zip(*points)
     style = {"linestyle": "--", "linewidth": 1.2} if marker is None else {"marker": marker, "markersize": 4.5}
-    axes.plot(x, median, color=colour, label=label, **style)
+    axes.plot(x, values, color=colour, label=label, **style)
     axes.fill_between(x, least, most, color=colour, alpha=0.12, linewidth=0)
     return True
 
@@ -138,7 +138,7 @@ def against_size(session, name, title, floors=()):
     for floor in floors:
         points = [point for point in session.series("bytes", figure=floor) if point[0] <= largest]
         if unit == "MB/s":
-            points = [(x, *(x / value for value in (median, most, least))) for x, median, least, most in points]
+            points = [(x, *(x / time for time in (value, most, least))) for x, value, least, most in points]
         label, colour = FLOORS[floor]
         if len(points) == 1:
             points = [(1, *points[0][1:]), (64, *points[0][1:])]
@@ -178,7 +178,7 @@ def against_ranks(session):
 
 def overview(session, name, title, operations):
     """A field for each operation, number of ranks and size: Postrider's time by that of the better of the others."""
-    times = {(c["figure"], c["engine"], c["ranks"], c["bytes"]): c["median"] for c in session.select(place="usual")}
+    times = {(c["figure"], c["engine"], c["ranks"], c["bytes"]): c["value"] for c in session.select(place="usual")}
     keys = {which: [key[2:] for key in times if key[:2] == (which, "postrider")] for which in operations}
     rows = [which for which in operations if keys[which]]
     columns = sorted(max(keys.values(), key=len))

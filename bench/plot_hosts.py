@@ -75,8 +75,8 @@ def broadcast(session):
     for way, (label, colour, _marker) in WAYS.items():
         points = session.series("ranks", figure="broadcast-simulated", engine=way, place="nodes")
         if points:
-            x, median, *_ = zip(*points)
-            axes.plot(x, median, color=colour, linestyle=":", label=f"{label} (simulated)")
+            x, values, *_ = zip(*points)
+            axes.plot(x, values, color=colour, linestyle=":", label=f"{label} (simulated)")
     for ranks, ratio in PAPER_RATIOS.items():
         slow = session.value(figure="broadcast", engine="postrider-central-slow", place="nodes", ranks=ranks)
         if slow:

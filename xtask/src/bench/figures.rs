@@ -62,6 +62,8 @@ pub struct Task {
     pub ranks: u32,
     /// The directory for messages in files.
     pub place: Place,
+    /// How often it runs in each repetition.
+    pub turns: u32,
     /// How many starts make one sample of the start-up time; 0 where the program itself measures.
     pub starts: u32,
     /// Seconds after which a run is ended.
@@ -71,7 +73,12 @@ pub struct Task {
 impl Task {
     /// A program on so many ranks.
     pub fn new(figure: Figure, program: Program, ranks: u32, arguments: Vec<String>) -> Self {
-        Task { figure, program, arguments, ranks, place: Place::Usual, starts: 0, limit_s: 90 }
+        Task { figure, program, arguments, ranks, place: Place::Usual, turns: 1, starts: 0, limit_s: 90 }
+    }
+
+    fn in_turns(mut self, turns: u32) -> Self {
+        self.turns = turns;
+        self
     }
 
     fn at(mut self, place: Place) -> Self {
@@ -151,6 +158,7 @@ pub struct Scale {
     ranks: Vec<u32>,
     /// Time for each size, when every rank has a core.
     pub budget_ms: u32,
+    turns: u32,
     starts: u32,
 }
 
@@ -159,7 +167,8 @@ impl Scale {
     pub fn new(quick: bool, ranks: &[u32]) -> Self {
         let usual: &[u32] = if quick { &[2, 4, 8] } else { &[2, 4, 8, 16] };
         let ranks = if ranks.is_empty() { usual } else { ranks }.to_vec();
-        Scale { quick, ranks, budget_ms: if quick { 15 } else { 50 }, starts: if quick { 3 } else { 7 } }
+        let (budget_ms, turns, starts) = if quick { (15, 1, 3) } else { (50, 3, 7) };
+        Scale { quick, ranks, budget_ms, turns, starts }
     }
 
     /// Powers of two from `first` to `last`; every fourth of them, and the last, in a quick session.
@@ -176,9 +185,10 @@ impl Scale {
         self.sizes(KIB, if self.quick { 64 * MIB } else { 256 * MIB })
     }
 
-    /// Ranks that share cores are slower and less regular, so they get twice the time.
-    fn budget(&self, ranks: u32) -> u32 {
-        if ranks > 2 { 2 * self.budget_ms } else { self.budget_ms }
+    /// In how many turns a program measures short times, and its time for each size in one of them. Two ranks differ most from one moment
+    /// to the next, so their time comes in parts. Ranks that share cores are slower and less regular: they get twice the time, at once.
+    fn turns(&self, ranks: u32) -> (u32, u32) {
+        if ranks > 2 { (1, 2 * self.budget_ms) } else { (self.turns, self.budget_ms / self.turns) }
     }
 }
 
@@ -249,12 +259,9 @@ fn latency(scale: &Scale) -> Vec<Task> {
     for &ranks in &scale.ranks {
         let few = if scale.quick { vec![8] } else { vec![8, KIB, 64 * KIB] };
         let sizes = if ranks == 2 { &sizes } else { &few };
-        tasks.push(Task::new(
-            figure,
-            Program::Mpi("latency"),
-            ranks,
-            arguments(scale.budget(ranks), sizes, ""),
-        ));
+        let (turns, budget_ms) = scale.turns(ranks);
+        let given = arguments(budget_ms, sizes, "");
+        tasks.push(Task::new(figure, Program::Mpi("latency"), ranks, given).in_turns(turns));
     }
     tasks
 }
@@ -268,7 +275,7 @@ fn copies(figure: Figure, scale: &Scale, sizes: &[u64]) -> Vec<Task> {
 
 /// The floor of messages between more ranks than cores.
 fn futex_pairs(figure: Figure, scale: &Scale) -> Vec<Task> {
-    let arguments = |ranks: u32| vec![ranks.to_string(), scale.budget(ranks).to_string()];
+    let arguments = |ranks: u32| vec![ranks.to_string(), (2 * scale.budget_ms).to_string()];
     let task = |&ranks: &u32| Task::new(figure, Program::Floor("floor_futex"), ranks, arguments(ranks));
     scale.ranks.iter().map(task).collect()
 }
@@ -282,8 +289,9 @@ fn operations(figure: Figure, scale: &Scale, program: &'static str) -> Vec<Task>
             (_, true) => vec![8],
             (_, false) => vec![8, 16 * KIB],
         };
-        let given = arguments(scale.budget(ranks) * 2 / 5, &sizes, "all");
-        Task { limit_s: 120, ..Task::new(figure, Program::Mpi(program), ranks, given) }
+        let (turns, budget_ms) = scale.turns(ranks);
+        let given = arguments(budget_ms * 2 / 5, &sizes, "all");
+        Task { limit_s: 120, turns, ..Task::new(figure, Program::Mpi(program), ranks, given) }
     };
     scale.ranks.iter().map(task).collect()
 }

@@ -5,7 +5,7 @@
 //! sources are compiled a second time for it. Both come from their PyPI wheels, into environments below `target/bench`.
 //!
 //! What counts is the ratio between engines, and on a shared machine the speed of a minute differs from that of the
-//! next. So for every task the engines run in turn (A B C, A B C, …), and the median over the repetitions is kept. A run
+//! next. So for every task the engines run in turn (A B C, A B C, …), and the best of the repetitions or their median is kept. A run
 //! that fails or takes too long is ended, reported as such, and never holds up the rest.
 //!
 //! Results go to `bench/runs/<date>-<host>/bench.json` with the machine, the commit and the versions; `bench/plot.py`
@@ -183,9 +183,9 @@ impl<'a> Session<'a> {
     /// All tasks; the engines take turns within each repetition of a task.
     fn measure(mut self) -> Run {
         let tasks = std::mem::take(&mut self.tasks);
-        let bar = progress((tasks.len() as u32 * self.repetitions).into());
+        let bar = progress(tasks.iter().map(|task| u64::from(task.turns * self.repetitions)).sum());
         for task in &tasks {
-            for repetition in 1..=self.repetitions {
+            for repetition in 1..=task.turns * self.repetitions {
                 for engine in task.engines(&self.engines) {
                     bar.set_message(format!(
                         "{}, {} ranks, {}",
@@ -199,7 +199,8 @@ impl<'a> Session<'a> {
             }
         }
         bar.finish_and_clear();
-        self.run.finish();
+        let cores = self.run.machine.cores;
+        self.run.finish(cores);
         self.run
     }
 

@@ -13,12 +13,12 @@ use super::table::{Table, number, size};
 pub fn tables(run: &Run) -> Vec<Table> {
     let better = |name: &str, key| {
         let others = [Engine::Mpich, Engine::Openmpi];
-        let times = others.into_iter().filter_map(|engine| run.median(name, engine, Place::Usual, key));
-        Some(run.median(name, Engine::Postrider, Place::Usual, key)? / times.reduce(f64::min)?)
+        let times = others.into_iter().filter_map(|engine| run.value(name, engine, Place::Usual, key));
+        Some(run.value(name, Engine::Postrider, Place::Usual, key)? / times.reduce(f64::min)?)
     };
     let mpich = |name: &str, key| {
-        let ours = run.median(name, Engine::Postrider, Place::Usual, key)?;
-        Some(run.median(name, Engine::Mpich, Place::Usual, key)? / ours)
+        let ours = run.value(name, Engine::Postrider, Place::Usual, key)?;
+        Some(run.value(name, Engine::Mpich, Place::Usual, key)? / ours)
     };
     let mut tables = Vec::new();
     for (what, names) in [("collectives", &COLLECTIVES[..]), ("operations on windows", &ONE_SIDED[..])] {

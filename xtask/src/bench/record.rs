@@ -1,4 +1,4 @@
-//! The results of a session: what the programs print, what is kept, and the medians.
+//! The results of a session: what the programs print, what is kept, and what stands for it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,8 +51,8 @@ pub struct Cell {
     pub unit: String,
     /// One value from each repetition, itself a median of batches.
     pub samples: Vec<f64>,
-    /// Median of the samples.
-    pub median: f64,
+    /// What stands for the samples: their median, or the best of them where every rank has a core (see [`Run::finish`]).
+    pub value: f64,
     /// The best batch of all repetitions: what the machine gives when nobody interferes.
     pub best: f64,
 }
@@ -161,20 +161,25 @@ impl Run {
             return;
         }
         let (figure, unit, samples) = (figure.to_string(), unit.to_string(), vec![sample.value]);
-        let (median, best) = (sample.value, sample.best);
-        self.cells.push(Cell { figure, engine, place, ranks, bytes, unit, samples, median, best });
+        let Sample { value, best } = sample;
+        self.cells.push(Cell { figure, engine, place, ranks, bytes, unit, samples, value, best });
     }
 
-    /// Takes the medians when all repetitions are done.
-    pub fn finish(&mut self) {
+    /// All repetitions are done. The best of them stands for cells of at most `undisturbed` ranks, which have a core each: what makes
+    /// them differ is the machine, above all which cores are near each other just then, and that must not fall to one engine alone. The
+    /// median stands for all others.
+    pub fn finish(&mut self, undisturbed: usize) {
         for cell in &mut self.cells {
-            cell.median = median(&cell.samples).unwrap_or(cell.median);
+            let better = if cell.is_rate() { f64::max } else { f64::min };
+            let best = || cell.samples.iter().copied().reduce(better);
+            let found = if cell.ranks as usize <= undisturbed { best() } else { median(&cell.samples) };
+            cell.value = found.unwrap_or(cell.value);
         }
         self.machine.load_at_end = machine::load();
     }
 
-    /// The median of a quantity on (ranks, bytes), where it was measured.
-    pub fn median(
+    /// A quantity on (ranks, bytes), where it was measured.
+    pub fn value(
         &self,
         figure: &str,
         engine: Engine,
@@ -185,7 +190,7 @@ impl Run {
             (cell.figure.as_str(), cell.engine, cell.place, cell.ranks, cell.bytes)
                 == (figure, engine, place, ranks, bytes)
         };
-        self.cells.iter().find(same).map(|cell| cell.median)
+        self.cells.iter().find(same).map(|cell| cell.value)
     }
 
     /// Reads a session from its directory.
@@ -222,21 +227,26 @@ pub mod tests {
         for &(figure, engine, ranks, bytes, unit, value) in values {
             run.add_value(figure, engine, Place::Usual, (ranks, bytes), unit, Sample { value, best: value });
         }
-        run.finish();
+        run.finish(0);
         run
     }
 
     #[test]
-    fn repetitions_become_one_cell_with_their_median() {
-        let run = session(&[
+    fn repetitions_become_one_cell() {
+        let mut run = session(&[
             ("latency", Engine::Mpich, 2, 8, "us", 5.0),
             ("latency", Engine::Mpich, 2, 8, "us", 1.0),
             ("latency", Engine::Mpich, 2, 8, "us", 2.0),
         ]);
         assert_eq!(run.cells.len(), 1);
-        assert_eq!((run.cells[0].median, run.cells[0].best), (2.0, 1.0));
-        assert_eq!(run.median("latency", Engine::Mpich, Place::Usual, (2, 8)), Some(2.0));
-        assert_eq!(run.median("latency", Engine::Mpich, Place::Tmpfs, (2, 8)), None);
+        assert_eq!((run.cells[0].value, run.cells[0].best), (2.0, 1.0));
+        assert_eq!(run.value("latency", Engine::Mpich, Place::Usual, (2, 8)), Some(2.0));
+        assert_eq!(run.value("latency", Engine::Mpich, Place::Tmpfs, (2, 8)), None);
+        run.finish(2);
+        assert_eq!(run.value("latency", Engine::Mpich, Place::Usual, (2, 8)), Some(1.0));
+        run.cells[0].unit = "MB/s".into();
+        run.finish(2);
+        assert_eq!(run.value("latency", Engine::Mpich, Place::Usual, (2, 8)), Some(5.0));
     }
 
     #[test]

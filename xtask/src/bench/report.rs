@@ -15,8 +15,10 @@ Written by `cargo xtask bench --report DIR`; edit the program, not this page.
 The programs are the C sources in `bench/src`. One binary against the standard ABI runs on Postrider and on MPICH; the
 same sources are compiled a second time for Open MPI, whose ABI is its own. MPICH and Open MPI are the PyPI wheels. For
 every task the engines run in turn, as often as the repetitions say; each program adapts its iterations to a time budget
-and reports the median of its batches, and the median over the repetitions stands here. Times of several ranks are
-those of the slowest.
+and reports the median of its batches. Over the repetitions the median stands here, and where every rank has a core the best: which two
+cores of a virtual machine are near each other changes from second to second, by a factor of three, and falls to one engine or to the other.
+*latency*, collectives and operations on windows have three turns of a third of the time in each repetition for that reason, where there are
+two ranks. Times of several ranks are those of the slowest.
 
 - *latency* is half a round trip; with more than two ranks, pairs exchange messages at the same time.
 - *bandwidth* and *bidirectional* have a window of up to 64 messages and at most 16 MiB, or one message, under way. MB is 10^6

@@ -81,7 +81,7 @@ fn table(run: &Run, figure: &str, place: Place) -> Table {
 
 fn value(cells: &[&Cell], engine: Engine, (ranks, bytes): (u32, u64)) -> Option<f64> {
     let same = |cell: &&&Cell| (cell.engine, cell.ranks, cell.bytes) == (engine, ranks, bytes);
-    cells.iter().find(same).map(|cell| cell.median)
+    cells.iter().find(same).map(|cell| cell.value)
 }
 
 /// Postrider's time divided by that of the better of the others.

@@ -57,7 +57,7 @@ pub fn targets(run: &Run) -> Vec<Target> {
         targets.extend(octave(run, place));
     }
     targets.extend(operations(run));
-    let start = |engine| run.median("startup", engine, Place::Usual, (2, 0));
+    let start = |engine| run.value("startup", engine, Place::Usual, (2, 0));
     let bound = start(Engine::Mpich).map(|mpich| 0.5 * mpich);
     let what = "start to end of a hello on 2 ranks: at most half of MPICH's mpiexec";
     targets.push(Target::new(what, bound, start(Engine::Postrider), "ms"));
@@ -65,14 +65,14 @@ pub fn targets(run: &Run) -> Vec<Target> {
 }
 
 fn latency(run: &Run, engine: Engine, key: (u32, u64)) -> Option<f64> {
-    run.median("latency", engine, Place::Usual, key)
+    run.value("latency", engine, Place::Usual, key)
 }
 
 /// The better of MPICH and Open MPI.
 fn better(run: &Run, figure: &str, key: (u32, u64)) -> Option<f64> {
     [Engine::Mpich, Engine::Openmpi]
         .into_iter()
-        .filter_map(|engine| run.median(figure, engine, Place::Usual, key))
+        .filter_map(|engine| run.value(figure, engine, Place::Usual, key))
         .reduce(f64::min)
 }
 
@@ -83,7 +83,7 @@ fn operations(run: &Run) -> Vec<Target> {
         let what = format!("{name}, 2 ranks, any size: at least as fast as the better of MPICH and Open MPI");
         targets.push(worst(run, name, &[2], what, |key| better(run, name, key)));
         let what = format!("{name}, 4, 8 and 16 ranks, any size: at least 20 x faster than MPICH");
-        let bound = |key| run.median(name, Engine::Mpich, Place::Usual, key).map(|time| time / 20.0);
+        let bound = |key| run.value(name, Engine::Mpich, Place::Usual, key).map(|time| time / 20.0);
         targets.push(worst(run, name, &[4, 8, 16], what, bound));
     }
     targets
@@ -100,13 +100,13 @@ fn worst(
     let is_ours = |cell: &&Cell| {
         cell.figure == figure && cell.engine == Engine::Postrider && ranks.contains(&cell.ranks)
     };
-    let share = |(cell, bound): &(&Cell, f64)| cell.median / bound;
+    let share = |(cell, bound): &(&Cell, f64)| cell.value / bound;
     let with_bounds =
         run.cells.iter().filter(is_ours).filter_map(|cell| Some((cell, bound((cell.ranks, cell.bytes))?)));
     let Some((cell, bound)) = with_bounds.max_by(|one, other| share(one).total_cmp(&share(other))) else {
         return Target::new(what, None, None, "us");
     };
-    let mut target = Target::new(what, Some(bound), Some(cell.median), &cell.unit);
+    let mut target = Target::new(what, Some(bound), Some(cell.value), &cell.unit);
     target.found = format!("{} at {} ranks and {}", target.found, cell.ranks, size(cell.bytes));
     target
 }
@@ -143,14 +143,14 @@ fn two_ranks(run: &Run) -> Vec<Target> {
 
 fn oversubscribed(run: &Run, ranks: u32) -> Vec<Target> {
     let key = (ranks, 8);
-    let futex = run.median("floor-futex", Engine::Floor, Place::Usual, key);
+    let futex = run.value("floor-futex", Engine::Floor, Place::Usual, key);
     let mut targets = Vec::new();
     for (figure, words) in [("latency", "8 B one-way in pairs"), ("allreduce", "8 B allreduce")] {
-        let median = |engine| run.median(figure, engine, Place::Usual, key);
+        let median = |engine| run.value(figure, engine, Place::Usual, key);
         let what = format!("{words}, {ranks} ranks: at most 3 x the plain futex pairs");
         targets.push(Target::new(what, futex.map(|time| 3.0 * time), median(Engine::Postrider), "us"));
     }
-    let median = |engine| run.median("latency", engine, Place::Usual, key);
+    let median = |engine| run.value("latency", engine, Place::Usual, key);
     let what = format!("8 B one-way in pairs, {ranks} ranks: at least 20 x faster than MPICH");
     targets.push(Target::new(
         what,
@@ -162,9 +162,9 @@ fn oversubscribed(run: &Run, ranks: u32) -> Vec<Target> {
 }
 
 fn file(run: &Run, place: Place) -> Vec<Target> {
-    let ours = |bytes| run.median("latency", Engine::PostriderFile, place, (2, bytes));
-    let floor = run.median("floor-file", Engine::Floor, place, (2, 16));
-    let copy_mb_s = run.median("floor-cp", Engine::Floor, place, (1, LARGE_BYTES));
+    let ours = |bytes| run.value("latency", Engine::PostriderFile, place, (2, bytes));
+    let floor = run.value("floor-file", Engine::Floor, place, (2, 16));
+    let copy_mb_s = run.value("floor-cp", Engine::Floor, place, (1, LARGE_BYTES));
     vec![
         Target::new(
             format!("16 B one-way, file transport on {}: at most 1.5 x its system calls", place.name()),
@@ -186,7 +186,7 @@ fn octave(run: &Run, place: Place) -> Vec<Target> {
         Place::Usual => (Engine::Postrider, "shared memory".to_string()),
         _ => (Engine::PostriderFile, format!("file transport on {}", place.name())),
     };
-    let ours = |bytes| run.median("octave", engine, place, (2, bytes));
+    let ours = |bytes| run.value("octave", engine, place, (2, bytes));
     vec![
         Target::new(format!("16 B one-way from Octave, {words}: within 60 us"), Some(60.0), ours(16), "us"),
         Target::new(

@@ -168,14 +168,14 @@ impl<'a> Session<'a> {
                 }
             }
             bar.inc(point.len() as u64);
-            self.run.finish();
+            self.run.finish(0);
             self.run.save(directory)?;
         }
         bar.finish_and_clear();
         if arguments.figure.is_empty() || arguments.figure.contains(&Figure::Simulation) {
             self.simulate();
         }
-        self.run.finish();
+        self.run.finish(0);
         self.run.save(directory)?;
         Ok(self.run)
     }

@@ -53,7 +53,7 @@ fn measured(run: &Run, way: Engine, place: Place) -> Result<Way> {
     let median = |figure: &str, bytes| {
         let words =
             || format!("{figure} of {bytes} B with {} on {} was not measured", way.name(), place.name());
-        run.median(figure, way, place, (2, bytes)).with_context(words)
+        run.value(figure, way, place, (2, bytes)).with_context(words)
     };
     let one_way = 1e-6 * median("latency", SMALL_BYTES)?;
     let per_message = 1e-6 / median("message-rate", SMALL_BYTES)?;
@@ -65,8 +65,7 @@ fn measured(run: &Run, way: Engine, place: Place) -> Result<Way> {
 /// What one more receiver costs in figure 9. The bytes are too few to count.
 fn central(run: &Run, way: Engine) -> Result<Way> {
     let points = run.cells.iter().filter(|cell| cell.figure == "broadcast" && cell.engine == way);
-    let mut points: Vec<(f64, f64)> =
-        points.map(|cell| (f64::from(cell.ranks), 1e-6 * cell.median)).collect();
+    let mut points: Vec<(f64, f64)> = points.map(|cell| (f64::from(cell.ranks), 1e-6 * cell.value)).collect();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (first, last) = (points.first().context("figure 9 was not measured")?, points.last());
     let last = last.filter(|last| last.0 > first.0).context("figure 9 needs two numbers of ranks")?;
@@ -125,7 +124,7 @@ mod tests {
         assert!(simulate(&mut run, &[Engine::PostriderCentralSlow]).is_empty());
         let time = |ranks| {
             let key = (ranks, BROADCAST_BYTES);
-            run.median(SIMULATED, Engine::PostriderCentralSlow, Place::Nodes, key).expect("it was simulated")
+            run.value(SIMULATED, Engine::PostriderCentralSlow, Place::Nodes, key).expect("it was simulated")
         };
         assert!((time(64) / 65e3 - 1.0).abs() < 0.01, "{}", time(64));
         assert!((time(2048) / 2.049e6 - 1.0).abs() < 0.01, "{}", time(2048));

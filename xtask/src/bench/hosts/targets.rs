@@ -20,7 +20,7 @@ pub fn targets(run: &Run) -> Vec<Target> {
     targets.push(scp(run));
     targets.extend(broadcast(run));
     targets.extend(growth(run));
-    let start = run.median(START, Engine::Postrider, Place::Nodes, (PAPER_RANKS, 0));
+    let start = run.value(START, Engine::Postrider, Place::Nodes, (PAPER_RANKS, 0));
     let what =
         format!("{PAPER_RANKS} C processes in nodes of {NODE_RANKS} start and finish: within five minutes");
     targets.push(Target::new(what, Some(300.0), start.map(|time_ms| 1e-3 * time_ms), "s"));
@@ -29,7 +29,7 @@ pub fn targets(run: &Run) -> Vec<Target> {
 
 /// Over the connection of ssh that stays, beside the bare one.
 fn pipe(run: &Run) -> Vec<Target> {
-    let between = |figure: &str, engine, bytes| run.median(figure, engine, Place::TwoHosts, (2, bytes));
+    let between = |figure: &str, engine, bytes| run.value(figure, engine, Place::TwoHosts, (2, bytes));
     let bare = between("floor-pipe", Engine::Floor, 1).map(|time| 1.5 * time);
     let what = "1 B one-way between hosts: at most 1.5 x half the round trip of a bare pipe of ssh";
     let mut targets = vec![Target::new(what, bare, between("latency", Engine::Postrider, 1), "us")];
@@ -51,14 +51,14 @@ fn pipe(run: &Run) -> Vec<Target> {
 }
 
 fn scp(run: &Run) -> Target {
-    let latency = |engine| run.median("latency", engine, Place::TwoHosts, (2, SMALL_BYTES));
+    let latency = |engine| run.value("latency", engine, Place::TwoHosts, (2, SMALL_BYTES));
     let bound = latency(Engine::PostriderScp).map(|time| time / 1000.0);
     let what = format!("{SMALL_BYTES} B one-way between hosts: at least 1000 x less time than with scp");
     Target::new(what, bound, latency(Engine::Postrider), "us")
 }
 
 fn broadcast(run: &Run) -> Vec<Target> {
-    let median = |engine| run.median("broadcast", engine, Place::Nodes, (PAPER_RANKS, BROADCAST_BYTES));
+    let median = |engine| run.value("broadcast", engine, Place::Nodes, (PAPER_RANKS, BROADCAST_BYTES));
     let bound = median(Engine::PostriderCentralSlow).map(|time| time / PAPER_RATIO);
     let target = |(engine, words)| {
         let what = format!(
@@ -77,7 +77,7 @@ fn growth(run: &Run) -> Vec<Target> {
     let mut targets = Vec::new();
     for (figure, kind, (few, many)) in kinds {
         for (engine, words) in ways {
-            let median = |ranks| run.median(figure, engine, Place::Nodes, (ranks, BROADCAST_BYTES));
+            let median = |ranks| run.value(figure, engine, Place::Nodes, (ranks, BROADCAST_BYTES));
             let depth = |ranks: u32| f64::from(ranks / NODE_RANKS).log2();
             let (few_nodes, many_nodes) = (few / NODE_RANKS, many / NODE_RANKS);
             let what = format!(
