@@ -49,12 +49,13 @@ impl UserMemory {
     /// Whether these bytes are here.
     #[must_use]
     pub fn holds(self, bytes: &[u8]) -> bool {
-        let mut part = [0; 64];
-        bytes.chunks(part.len()).zip((0..).step_by(64)).all(|(chunk, offset)| {
-            let part = &mut part[..chunk.len()];
-            self.offset(offset).read(part);
-            part == chunk
-        })
+        let (words, rest) = bytes.as_chunks();
+        let after = self.offset((bytes.len() - rest.len()) as i64);
+        words
+            .iter()
+            .zip(0..)
+            .all(|(word, index)| self.offset(8 * index).load::<u64>() == u64::from_ne_bytes(*word))
+            && rest.iter().zip(0..).all(|(byte, index)| after.offset(index).load::<u8>() == *byte)
     }
 
     /// Copies all of `from` to here.
