@@ -209,7 +209,7 @@ impl Instance {
         before: u64,
         ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<Slept<'a, T>> {
-        if matches!(self.waiter, Waiter::Alone(_)) && !self.facts.threads.meet() && !state.is_connected() {
+        if self.facts.size == 1 && !self.facts.threads.meet() && !state.is_connected() {
             return Err(deadlock());
         }
         self.wake_others(&state, before);

@@ -10,6 +10,7 @@
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 72       whether the job has ended as it should                      written by the launcher
 //! 76       how many ranks of this host are awake                       written by whoever falls asleep or wakes one, see `wait`
+//! 80       whether the job meets, or has met, others                   written by the rank that speaks for it
 //! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
@@ -69,6 +70,7 @@ const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
 const AWAKE: usize = 76;
+const CONNECTED: usize = 80;
 const GONE: usize = 128;
 const BOARD: usize = 4096;
 /// As many as there is room for: more need not be known.
@@ -366,6 +368,17 @@ impl Job {
     #[must_use]
     pub fn awake(&self) -> u32 {
         self.segment.word32(AWAKE).load(Relaxed)
+    }
+
+    /// From now on messages may come from processes of other jobs.
+    pub fn connect(&self) {
+        self.segment.word32(CONNECTED).store(1, Relaxed);
+    }
+
+    /// Whether messages may come from processes of other jobs.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.segment.word32(CONNECTED).load(Relaxed) != 0
     }
 
     /// A rank of this host begins to use MPI.

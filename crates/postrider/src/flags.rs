@@ -173,6 +173,9 @@ pub struct Run {
     /// Time that ranks have to end on request before they are killed
     #[arg(long, value_name = "SECONDS", env = "POSTRIDER_GRACE", default_value = "2", value_parser = seconds)]
     pub grace: std::time::Duration,
+    /// Time after which it is said that all ranks wait for each other, on one host; 0 for never
+    #[arg(long, value_name = "SECONDS", env = "POSTRIDER_STALL_WARNING", default_value = "10", value_parser = seconds)]
+    pub stall_warning: std::time::Duration,
     /// Say nothing about ranks that fail
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,

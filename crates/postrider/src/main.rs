@@ -28,6 +28,7 @@ mod remote_shell;
 mod report;
 mod run;
 mod spawned;
+mod stall;
 mod standing;
 mod supervise;
 mod terminal;

@@ -20,6 +20,7 @@ use crate::directory;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, start};
 use crate::processes::{self, children_of, is_guard, is_spawned_launcher, send, send_to_group};
 use crate::report::{Kind, Place};
+use crate::stall::Stall;
 use crate::supervise::{Event, Failed, Ranks};
 
 /// Descriptors of the launcher for each rank: two pipes and the process.
@@ -134,6 +135,7 @@ pub struct LocalRanks<'a> {
     /// Somebody else in this process waits for children that only he knows.
     pub children_are_awaited: bool,
     places: Vec<(u32, Place)>,
+    stall: Stall<'a>,
 }
 
 impl<'a> LocalRanks<'a> {
@@ -156,7 +158,13 @@ impl<'a> LocalRanks<'a> {
             spared: BTreeSet::new(),
             children_are_awaited: false,
             places: Vec::new(),
+            stall: Stall::new(job, Duration::ZERO),
         })
+    }
+
+    /// Speaks of it when all ranks have waited for each other for so long; these have to be all ranks of the job.
+    pub fn notice_stalls(&mut self, patience: Duration) {
+        self.stall = Stall::new(self.job, patience);
     }
 
     /// Takes over the ranks that were started, and the guard that was posted for them.
@@ -319,13 +327,18 @@ impl Ranks for LocalRanks<'_> {
     fn due(&self) -> Option<Instant> {
         let missing = || self.ranks.iter().any(|rank| self.has_never_joined(rank));
         let looks = !self.disturbed && (self.missing_elsewhere || missing());
-        looks.then(|| Instant::now() + LOOK_FOR_JOINERS)
+        let joiners = looks.then(|| Instant::now() + LOOK_FOR_JOINERS);
+        joiners.into_iter().chain(self.stall.due().filter(|_| self.have_ranks())).min()
     }
 
     fn look(&mut self) -> Vec<Event> {
         let failed = self.collect_deaths().into_iter().filter_map(|(_, _, failed)| failed);
         let mut events: Vec<Event> = failed.map(Event::Failed).collect();
         events.extend(self.look_for_joiners().map(Event::Failed));
+        if self.stall.is_suspected() {
+            let places = self.places_now();
+            events.extend(self.stall.judge(&places).map(Event::Say));
+        }
         events
     }
 

@@ -211,6 +211,21 @@ pub fn timed_out(limit: std::time::Duration, places: &[(u32, Place)]) -> String 
     text
 }
 
+/// What is said of a job whose ranks have all waited for each other so long.
+pub fn stalled(time: std::time::Duration, places: &[(u32, Place)]) -> String {
+    let mut text = format!(
+        "postrider: for {} seconds all ranks have waited for each other, and no message is on its way\n",
+        time.as_secs_f64()
+    );
+    for places in by_place(places) {
+        let _infallible = writeln!(text, "  {places}");
+    }
+    let hint =
+        "a receive without its send, or a collective call that not all ranks make? The job goes on waiting";
+    let _infallible = writeln!(text, "  {:<10} {hint}", "hint");
+    text
+}
+
 /// Ranks at the same place on one line, as in "ranks 0, 2-5 in MPI_Recv".
 fn by_place(places: &[(u32, Place)]) -> Vec<String> {
     let mut together: BTreeMap<&Place, Vec<u32>> = BTreeMap::new();

@@ -37,6 +37,8 @@ pub struct Manner {
     pub grace: Duration,
     /// No word about failures.
     pub quiet: bool,
+    /// After how long it is said that all ranks wait for each other; zero for never.
+    pub stall: Duration,
 }
 
 /// Runs the job and returns the exit code.
@@ -55,8 +57,9 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 }
 
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
-    let Run { label, timeout, grace, quiet, .. } = options;
-    let manner = Manner { label, timeout, grace, quiet };
+    let Run { label, timeout, grace, quiet, stall_warning, .. } = options;
+    let stall = if quiet { Duration::ZERO } else { stall_warning };
+    let manner = Manner { label, timeout, grace, quiet, stall };
     if options.engine != other_engine::OWN {
         let (section, variables) = (options.section.clone(), pairs(options.genv.clone()));
         let applications = applications(section, later, &variables, cores());
@@ -168,6 +171,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let sinks = Sink::standard().map_err(|error| Refusal::new(1, error))?;
     let mut watched = LocalRanks::new(&job)?;
+    watched.notice_stalls(manner.stall);
     let numbers = Vec::from_iter(0..ranks);
     let (started, refusal) = start_all(&numbers, &applications, standard_input, &surroundings);
     if let Some(refusal) = refusal {

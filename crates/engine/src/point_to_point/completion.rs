@@ -308,7 +308,23 @@ impl Instance {
             Ok(true) => Some(state.retrieve(0, key)),
             Err(error) => Some(Err(error)),
         });
+        if outcome.is_err() {
+            self.take_back(key);
+        }
         Ok(outcome?.completion)
+    }
+
+    /// Waiting has failed. The buffer is the program's again, so that no later message may be written there.
+    #[cold]
+    fn take_back(&self, key: Key) {
+        let _is_gone_already = self.with(|state| {
+            if let Work::Both { receive, send, .. } = state.requests.get(key)?.work {
+                state.cancel(receive)?;
+                state.cancel(send)?;
+            }
+            state.cancel(key)?;
+            state.free_request(key)
+        });
     }
 
     /// Waits until what `want` asks for is complete, and takes it; none when no request is active.

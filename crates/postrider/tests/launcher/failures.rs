@@ -115,6 +115,14 @@ fn a_timeout_says_where_everybody_was() {
 }
 
 #[test]
+fn ranks_that_all_wait_for_each_other_are_spoken_of() {
+    let scripts = "init enter:MPI_Recv forever;init enter:MPI_Recv forever;init enter:MPI_Barrier forever";
+    let mut command = play(&["-n", "3", "--stall-warning", "0.5", "--timeout", "3"], scripts);
+    let words = ["all ranks have waited for each other", "ranks 0-1 in MPI_Recv", "rank 2 in MPI_Barrier"];
+    expect(&mut command, 124, &words);
+}
+
+#[test]
 fn what_was_written_before_a_failure_comes_before_the_block() {
     let mut command = script(&["-n", "1"], "echo last words >&2; exit 9");
     let (_, _, error) = finish(&mut command);
