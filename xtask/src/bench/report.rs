@@ -27,7 +27,8 @@ two ranks. Times of several ranks are those of the slowest.
   round, so that calls do not overlap. The size is that of the message, of the vector (sums of doubles), or of the block of one rank; the
   heads of columns are ranks x size.
 - Operations on windows go from rank 0 to the last rank, with their flush or what else completes them; the window is allocated, or
-  created over memory of the program where the name says so.
+  created over memory of the program where the name says so. Where it is allocated, they wait for nobody, so that no library is
+  slow in them when ranks share cores; only fences, and post, start, complete and wait are.
 - *ratio* is Postrider's time divided by that of the better of MPICH and Open MPI, for times and rates alike: below 1,
   Postrider is faster.
 - *floors* have no MPI: a word through a shared ring with spinning and a futex (ring), pairs that sleep on a futex at once
