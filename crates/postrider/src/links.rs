@@ -150,18 +150,17 @@ pub enum News {
 }
 
 impl Links {
-    /// Listens in the job's directory.
+    /// The links of host `host`, which listens at `listener` in its job's directory.
     ///
     /// # Errors
-    /// When the socket cannot be made.
-    pub fn listen(
-        directory: &Path,
+    /// When the system has no descriptor left.
+    pub fn new(
+        listener: OwnedFd,
         host: u32,
         names: Vec<String>,
         directories: Vec<String>,
         shell: RemoteShell,
     ) -> io::Result<Self> {
-        let listener = listener(directory)?;
         let bell = BellTower::new().map_err(|error| io::Error::other(error.to_string()))?;
         let (open, opened) = channel();
         Ok(Self {

@@ -5,6 +5,7 @@
 //! side has gone, hence the grace.
 
 use super::bed::Bed;
+use crate::test::stacks;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,8 +20,11 @@ const GRACE: Duration = Duration::from_secs(20);
 /// How many processes of a hanging run are looked at.
 const STACKS_MAX: usize = 24;
 
-/// How many frames of each of their threads.
-const FRAMES_MAX: usize = 16;
+/// How much of their command lines is shown.
+const LETTERS_MAX: usize = 120;
+
+/// The programs of the remote shell, whose stacks say nothing.
+const REMOTE_SHELL: [&str; 4] = ["ssh", "sshd:", "sshd-session:", "sh"];
 
 /// A command that runs on a host.
 pub struct Running {
@@ -169,20 +173,22 @@ impl Snapshot {
         }
     }
 
-    /// What the processes beyond it are doing.
+    /// What the processes beyond it are doing, those of ranks first.
     fn stacks(&self, bed: &Bed) -> String {
         let now = Self::take(bed);
+        let beyond = now.processes.difference(&self.processes).map(|&(host, pid)| {
+            let program = program(bed, host, pid);
+            let is_shell = REMOTE_SHELL.contains(&program.as_str());
+            let is_rank = !is_shell && program != "postrider";
+            (!is_rank, host, pid, is_shell)
+        });
+        let beyond: BTreeSet<_> = beyond.collect();
         let mut text = String::new();
-        let mut shown = 0;
-        for (host, pid) in now.processes.difference(&self.processes) {
-            let what = describe(bed, *host, *pid);
-            text += &format!("h{host}: {what}\n");
-            // Those of the remote shell say nothing.
-            if shown < STACKS_MAX
-                && !["ssh", "sshd:", "sshd-session:", "sh"].contains(&program(bed, *host, *pid).as_str())
-            {
-                shown += 1;
-                text += &stack(bed, *host, *pid);
+        for (number, (_, host, pid, is_shell)) in beyond.into_iter().enumerate() {
+            let what = describe(bed, host, pid);
+            text += &format!("h{host}: {}\n", what.chars().take(LETTERS_MAX).collect::<String>());
+            if number < STACKS_MAX && !is_shell {
+                text += &stack(bed, host, pid);
             }
         }
         text
@@ -244,31 +250,11 @@ fn program(bed: &Bed, host: usize, pid: u32) -> String {
 }
 
 fn stack(bed: &Bed, host: usize, pid: u32) -> String {
-    let gdb = ["timeout", "20", "gdb", "-p", &pid.to_string(), "-batch", "-nx", "-ex", "thread apply all bt"];
     let output = bed
-        .command(host, Path::new("/"), &gdb.map(str::to_owned))
+        .command(host, Path::new("/"), &stacks::command(pid))
         .and_then(|mut gdb| gdb.output().context("gdb"));
-    let Ok(output) = output else { return String::new() };
-    innermost(&String::from_utf8_lossy(&output.stdout))
-}
-
-/// The innermost frames of each thread, of what gdb prints: those of an interpreter around them say nothing.
-fn innermost(stacks: &str) -> String {
-    let number = |line: &str| line.strip_prefix('#')?.split(' ').next()?.parse::<usize>().ok();
-    let says =
-        |line: &&str| line.starts_with("Thread") || number(line).is_some_and(|frame| frame < FRAMES_MAX);
-    stacks.lines().filter(says).fold(String::new(), |text, line| text + "    " + line + "\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_innermost_frames_are_shown() {
-        let frames =
-            |count: usize| (0..count).map(|frame| format!("#{frame}  in f ()\n")).collect::<String>();
-        let stacks = format!("noise\nThread 2\n{}\nThread 1\n{}", frames(2), frames(99));
-        assert_eq!(innermost(&stacks).lines().count(), 2 + 2 + FRAMES_MAX);
-    }
+    output.map_or_else(
+        |error| format!("    no stack: {error}\n"),
+        |output| stacks::brief(&String::from_utf8_lossy(&output.stdout), "    "),
+    )
 }

@@ -1,6 +1,7 @@
 //! What a run must not leave behind, and what a hanging run is doing.
 
 use super::job::Outcome;
+use super::stacks;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -49,16 +50,12 @@ pub fn kill(pids: &[u32]) {
 /// What a process is doing: the stacks of all its threads where gdb is installed.
 pub fn stack(pid: u32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let mut gdb = Command::new("gdb");
-    gdb.args(["-p", &pid.to_string(), "-batch", "-nx", "-ex", "thread apply all bt"]);
-    let frames = match gdb.output() {
-        Ok(output) => String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .filter(|line| line.starts_with('#') || line.starts_with("Thread"))
-            .fold(String::new(), |text, line| text + "\n  " + line),
-        Err(error) => format!("\n  no stack, since gdb does not start: {error}"),
+    let words = stacks::command(pid);
+    let lines = match Command::new(&words[0]).args(&words[1..]).output() {
+        Ok(output) => stacks::brief(&String::from_utf8_lossy(&output.stdout), "  "),
+        Err(error) => format!("  no stack: {error}\n"),
     };
-    format!("process {pid} ({}){frames}", name.trim())
+    format!("process {pid} ({})\n{}", name.trim(), lines.trim_end())
 }
 
 /// What lies in the temporary directory of a run.

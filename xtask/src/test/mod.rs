@@ -15,6 +15,7 @@ pub mod names;
 mod others;
 pub mod programs;
 pub mod report;
+pub mod stacks;
 
 use crate::{environment, workspace};
 use anyhow::{Result, ensure};

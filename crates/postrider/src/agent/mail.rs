@@ -22,21 +22,20 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// Starts the post, if there are other hosts.
+    /// Starts the post, if there is work for one.
     pub fn start(
-        prepared: &Prepared,
+        prepared: &mut Prepared,
         job: &Arc<Job>,
         directories: Vec<String>,
     ) -> Result<Option<Self>, Refusal> {
+        let Some(listener) = prepared.letterbox.take() else { return Ok(None) };
+        let post = prepared.start_post(job, &directories)?;
         let assignment = prepared.assignment();
-        let Some(post) = prepared.start_post(job, &directories)? else { return Ok(None) };
         let shell =
             RemoteShell::new(assignment.remote_shell.as_deref()).map_err(|error| Refusal::new(2, error))?;
         let names = assignment.hosts.clone();
-        let path = prepared.directory.path();
-        let links = Links::listen(path, assignment.host, names, directories, shell).map_err(|error| {
-            Refusal::new(1, format!("cannot listen for links in {}: {error}", path.display()))
-        })?;
+        let links = Links::new(listener, assignment.host, names, directories, shell)
+            .map_err(|error| Refusal::new(1, format!("cannot take care of links: {error}")))?;
         let copies = matches!(assignment.messages, Messages::CopiedFiles(_));
         Ok(Some(Self { post, links, copies }))
     }

@@ -63,8 +63,8 @@ fn try_agent() -> Result<(), Refusal> {
     head.silence = Some(Duration::from_secs(assignment.silence_seconds));
     let ranks = assignment.host_of.iter().filter(|host| **host == assignment.host).count() as u32;
     allow_descriptors(ranks, assignment.hosts.len() as u64 * DESCRIPTORS_PER_HOST);
-    let served = prepare::prepare(assignment).and_then(|prepared| {
-        let cleaned = serve(&mut head, signals, &prepared)?;
+    let served = prepare::prepare(assignment).and_then(|mut prepared| {
+        let cleaned = serve(&mut head, signals, &mut prepared)?;
         Ok((prepared.directory, cleaned))
     });
     match served {
@@ -176,7 +176,7 @@ impl Head {
 }
 
 /// Starts the ranks when the head says so, and stays until no process of the job is left on this host. False when some are.
-fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool, Refusal> {
+fn serve(head: &mut Head, signals: Signals, prepared: &mut Prepared) -> Result<bool, Refusal> {
     let Ready { job, applications, surroundings, guard } = prepared.make_ready()?;
     head.channel.send(&prepared.report());
     let directories = loop {
@@ -268,11 +268,10 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Stays until nothing of the job is left here.
+    /// Stays until nothing of the job is left here. Looks before it sleeps, because more than the order to start may have come at once.
     fn stay(&mut self) {
         loop {
             let over = self.finishing && self.ranks.are_over();
-            self.wait(over);
             self.receive_signals();
             self.head.channel.fill();
             while let Some(message) = self.head.next() {
@@ -295,6 +294,7 @@ impl<'a> Agent<'a> {
                 self.cleaned = true;
                 return;
             }
+            self.wait(over);
         }
     }
 

@@ -6,7 +6,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +22,8 @@ use crate::directory::{self, JobDirectory};
 use crate::head::central;
 use crate::installation;
 use crate::launch::{Application, Refusal, Surroundings};
-use crate::post::{Copying, Places, Post};
+use crate::links;
+use crate::post::{ARRIVALS, Copying, Places, Post};
 use crate::ranks::post_guard;
 
 /// The file in the job's directory with the host-to-rank map.
@@ -30,6 +33,8 @@ const MAP: &str = "hosts";
 pub struct Prepared {
     /// The job's directory.
     pub directory: JobDirectory,
+    /// Where links from other hosts arrive, until a post has it; none if there will be no post.
+    pub letterbox: Option<OwnedFd>,
     assignment: Assignment,
     placement: Placement,
     cores: u32,
@@ -49,7 +54,8 @@ pub struct Ready {
     pub guard: Guard,
 }
 
-/// Makes the job's directory on this host.
+/// Makes the job's directory on this host, with all that other hosts look for there: they may have started their ranks, and send,
+/// before this one hears that it is to start its own.
 pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
     let placement = Placement::new(assignment.host_of.clone())
         .filter(|placement| assignment.host < placement.hosts())
@@ -58,7 +64,24 @@ pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
     let temporary = std::env::temp_dir();
     directory::sweep(&temporary);
     let directory = JobDirectory::create(&temporary).map_err(|error| Refusal::new(1, error))?;
-    Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, warnings })
+    let letterbox = needs_post(&assignment, &placement).then(|| {
+        let arrivals = match assignment.messages {
+            Messages::CopiedFiles(_) => DirBuilder::new().mode(0o700).create(directory.path().join(ARRIVALS)),
+            _ => Ok(()),
+        };
+        arrivals.and_then(|()| links::listener(directory.path()))
+    });
+    let letterbox = letterbox.transpose().map_err(|error| {
+        let path = directory.path().display();
+        Refusal::new(1, format!("cannot listen for other hosts in {path}: {error}"))
+    })?;
+    Ok(Prepared { directory, letterbox, assignment, placement, cores: cores(), temporary, warnings })
+}
+
+/// Whether messages go to other hosts, or through a central directory: its lock files are announced by the post, also to the ranks of a
+/// single host.
+fn needs_post(assignment: &Assignment, placement: &Placement) -> bool {
+    placement.hosts() > 1 || matches!(assignment.messages, Messages::Central(_))
 }
 
 impl Prepared {
@@ -110,13 +133,9 @@ impl Prepared {
         Ok(Ready { job: Arc::new(job), applications, surroundings, guard })
     }
 
-    /// Starts the threads that carry messages to other hosts, if there are any, or look for them in a central directory.
-    pub fn start_post(&self, job: &Arc<Job>, directories: &[String]) -> Result<Option<Post>, Refusal> {
+    /// Starts the threads that carry messages to other hosts, or look for them in a central directory.
+    pub fn start_post(&self, job: &Arc<Job>, directories: &[String]) -> Result<Post, Refusal> {
         let assignment = &self.assignment;
-        // Lock files in a central directory are announced by the post, also to the ranks of a single host.
-        if self.placement.hosts() == 1 && !matches!(assignment.messages, Messages::Central(_)) {
-            return Ok(None);
-        }
         let named = assignment.hosts.iter().cloned().zip(directories.iter().map(PathBuf::from));
         let (mut central, mut copying) = (None, None);
         match &assignment.messages {
@@ -129,7 +148,7 @@ impl Prepared {
         }
         let local = self.directory.path().to_owned();
         let post = Post::start(Arc::clone(job), Some(Places { local, central, copying }));
-        post.map(Some).map_err(|error| Refusal::new(1, format!("cannot start the post: {error}")))
+        post.map_err(|error| Refusal::new(1, format!("cannot start the post: {error}")))
     }
 
     /// Writes the host-to-rank map: a line with rank, host and job directory for each rank.

@@ -91,7 +91,7 @@ impl Clerk {
 
     /// Works until the post closes.
     pub fn work(mut self) {
-        let mut ready = Vec::new();
+        let mut ready = vec![Ready::Arrivals];
         loop {
             self.follow_orders();
             if self.closing {
@@ -113,11 +113,9 @@ impl Clerk {
             self.send_notes();
             self.look_at_central();
             let mut moved = self.carry();
-            self.flush();
             if !moved {
                 self.job.post_bell().prepare();
                 moved = self.carry();
-                self.flush();
             }
             let lent = self.look_at_loans();
             let pause = self.carriers.central.as_ref().map(Central::pause).or(lent.then_some(LOAN));
@@ -221,14 +219,16 @@ impl Clerk {
             .collect()
     }
 
-    /// Moves packets and files from ranks to links, and to ranks what had no room before. True when something has moved.
+    /// Moves packets and files from ranks to links, and to ranks what had no room before. True when something has moved, also out of a
+    /// link, which may have room for more then: nobody would say so.
     fn carry(&mut self) -> bool {
         let mut moved = false;
         for desk in 0..self.carriers.desks.len() {
             moved |= self.carriers.desks[desk].hand_over();
             moved |= self.collect(desk);
         }
-        moved | self.send_files()
+        moved |= self.send_files();
+        moved | self.flush()
     }
 
     /// Takes what a rank or guest has sent.
@@ -385,18 +385,25 @@ impl Clerk {
         moved
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self) -> bool {
+        let mut moved = false;
         for host in 0..self.ways.len() {
             let way = &mut self.ways[host];
             if way.over {
                 continue;
             }
             match way.out.flush() {
-                Ok(()) if way.out.is_empty() => self.job.link_token(host as u32).give_back(),
-                Ok(()) => {}
-                Err(error) => self.lose(host, &error.to_string()),
+                Ok(wrote) => moved |= wrote,
+                Err(error) => {
+                    self.lose(host, &error.to_string());
+                    continue;
+                }
+            }
+            if way.out.is_empty() {
+                self.job.link_token(host as u32).give_back();
             }
         }
+        moved
     }
 
     /// Reads from a link, and hands over what has come.

@@ -132,13 +132,14 @@ impl Outgoing {
         filled
     }
 
-    /// Writes what can be written now.
-    pub fn flush(&mut self) -> io::Result<()> {
-        let Some(mut writer) = self.writer.as_ref() else { return Ok(()) };
+    /// Writes what can be written now. True when that was something: a link that was full may have room again.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        let Some(mut writer) = self.writer.as_ref() else { return Ok(false) };
+        let mut wrote = false;
         while self.written < self.bytes.len() {
             match patient(writer.write(&self.bytes[self.written..]))? {
                 0 => break,
-                n => (self.written, self.moved) = (self.written + n, Some(Instant::now())),
+                n => (self.written, self.moved, wrote) = (self.written + n, Some(Instant::now()), true),
             }
         }
         if self.written == self.bytes.len() {
@@ -148,7 +149,7 @@ impl Outgoing {
             self.bytes.drain(..self.written);
             self.written = 0;
         }
-        Ok(())
+        Ok(wrote)
     }
 }
 
@@ -189,5 +190,32 @@ fn patient(result: io::Result<usize>) -> io::Result<usize> {
     match result {
         Err(error) if is_patient(&error) => Ok(0),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postrider_os::packet::Class;
+    use std::io::Read;
+
+    #[test]
+    fn whoever_flushes_a_full_link_hears_that_it_has_room_again() {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let mut link = Outgoing::default();
+        assert!(!link.flush().expect("there is no link yet"));
+        link.open(writer.into()).expect("it opens");
+        let head = Head { class: Class::File, kind: 0, sender: 0, receiver: 1, bytes: 256 << 10 };
+        while !link.is_full() {
+            link.send_filled(&head, |_| Ok(())).expect("it is kept");
+            let _as_far_as_it_goes = link.flush().expect("the pipe is open");
+        }
+        assert!(!link.flush().expect("the pipe is open"), "the pipe was full already");
+        let mut taken = vec![0; 64 << 10];
+        while link.is_full() {
+            reader.read_exact(&mut taken).expect("the pipe holds that much");
+            assert!(link.flush().expect("the pipe is open"));
+        }
+        assert!(!link.is_empty());
     }
 }

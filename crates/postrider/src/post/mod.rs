@@ -30,7 +30,7 @@ use postrider_os::job::{Job, Transport};
 use postrider_os::parcel::POST;
 use std::path::PathBuf;
 
-pub use scp::Copying;
+pub use scp::{ARRIVALS, Copying};
 
 /// What the post tells the agent.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use postrider_os::parcel::{LOCK, POST, Parcel};
 use super::doors::Doors;
 
 /// Where files from other hosts arrive, in a job's directory.
-const ARRIVALS: &str = "arrivals";
+pub const ARRIVALS: &str = "arrivals";
 /// The empty file that is copied as every lock file.
 const EMPTY: &str = "empty";
 
@@ -41,6 +41,8 @@ pub struct Scp {
     local: PathBuf,
     copying: Copying,
     arrivals: Inbox,
+    /// What had come before the directory was watched has been seen.
+    has_looked: bool,
     workers: BTreeMap<u32, Sender<Parcel>>,
     failed: Receiver<String>,
     fail: Sender<String>,
@@ -48,14 +50,15 @@ pub struct Scp {
 }
 
 impl Scp {
-    /// Makes the directory in which files arrive. `tower` is rung when a copy has failed.
+    /// Watches the directory in which files arrive, and in which there may be some. `tower` is rung when a copy has failed.
     pub fn new(local: &Path, copying: Copying, tower: Arc<BellTower>) -> Result<Self> {
         let arrivals = Inbox::create_for_closed_files(&local.join(ARRIVALS))?;
         let empty = local.join(EMPTY);
         fs::write(&empty, []).map_err(|e| Error::new(format!("cannot write {}", empty.display()), e))?;
         let (fail, failed) = channel();
         let workers = BTreeMap::new();
-        Ok(Self { local: local.to_owned(), copying, arrivals, workers, failed, fail, tower })
+        let local = local.to_owned();
+        Ok(Self { local, copying, arrivals, has_looked: false, workers, failed, fail, tower })
     }
 
     /// What becomes readable when something has arrived.
@@ -101,8 +104,9 @@ impl Scp {
             let known = |parcel: &Parcel| placement.host_of_number(parcel.receiver) == here;
             whole.extend(parcel.filter(known));
         };
-        if !self.arrivals.arrived(&mut note)? {
+        if !self.arrivals.arrived(&mut note)? || !self.has_looked {
             self.arrivals.scan(note)?;
+            self.has_looked = true;
         }
         for parcel in whole {
             // A guest that has left wants nothing any more; its files go with the directory.

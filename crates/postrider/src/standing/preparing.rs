@@ -242,7 +242,9 @@ impl<'a> Hosts<'a> {
             .collect::<Result<_, _>>()?;
         let names: Vec<String> = all.iter().map(|facts| facts.name.clone()).collect();
         let directories = all.iter().map(|facts| facts.directory.clone()).collect();
-        let links = Links::listen(self.directory, host as u32, names, directories, self.shell.clone());
+        let listener = links::listener(self.directory);
+        let links = listener
+            .and_then(|listener| Links::new(listener, host as u32, names, directories, self.shell.clone()));
         let links = links.map_err(|error| format!("cannot listen for links: {error}"))?;
         let remote = self.reach(&all[0])?;
         let (remote, refusal) = match remote {
