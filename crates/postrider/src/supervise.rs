@@ -108,6 +108,10 @@ pub trait Ranks {
     fn output(&mut self, _has_room: impl Fn(usize) -> bool) -> Option<Output> {
         None
     }
+    /// Whether there is such a piece.
+    fn has_output(&self, _has_room: impl Fn(usize) -> bool) -> bool {
+        false
+    }
     /// A child of this process has ended.
     fn child_has_ended(&mut self);
     /// Whether any rank has not ended yet.
@@ -306,7 +310,9 @@ impl<R: Ranks> Supervisor<R> {
                 add(Source::RankZero, PollFd::new(pipe, PollFlags::OUT));
             }
         }
-        let limit = match childless && !self.sinks.iter().any(Sink::is_full) {
+        let is_done = childless && !self.sinks.iter().any(Sink::is_full);
+        // A sink that was full may have been written since output was taken.
+        let limit = match is_done || self.ranks.has_output(|stream| self.has_room(stream)) {
             true => Some(Timespec::default()),
             false => self.next_deadline().and_then(|due| {
                 // Rounded up, so that what is due is due when we wake.
@@ -317,6 +323,11 @@ impl<R: Ranks> Supervisor<R> {
         let _interrupted = poll(&mut entries, limit.as_ref());
         let ready = sources.into_iter().zip(&entries).filter(|(_, entry)| !entry.revents().is_empty());
         ready.map(|(source, _)| source).collect()
+    }
+
+    /// Whether output of a stream can be taken.
+    fn has_room(&self, stream: usize) -> bool {
+        !self.sinks[self.streams[stream].sink].is_full()
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -336,6 +336,10 @@ impl Ranks for RemoteRanks {
         None
     }
 
+    fn has_output(&self, has_room: impl Fn(usize) -> bool) -> bool {
+        self.outputs.iter().any(|outputs| outputs.front().is_some_and(|output| has_room(output.stream)))
+    }
+
     fn child_has_ended(&mut self) {}
 
     fn are_living(&self) -> bool {
