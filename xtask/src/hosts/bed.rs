@@ -405,7 +405,8 @@ fn slowfs() -> Result<PathBuf> {
     Ok(workspace::target()?.join("release/postrider-slowfs"))
 }
 
-fn scripts() -> PathBuf {
+/// Where the scripts are that hosts run.
+pub fn scripts() -> PathBuf {
     workspace::root().join("tests/hosts")
 }
 

@@ -5,6 +5,7 @@ mod attacks;
 mod basics;
 mod headline;
 mod mpi4py;
+mod pauses;
 mod programs;
 mod rootless;
 mod slurm;
@@ -22,6 +23,8 @@ pub enum Part {
     Hosts,
     /// The C programs of tests/, each way of transfer.
     Programs,
+    /// Programs whose processes are stopped for moments, at random.
+    Pauses,
     /// A part of mpi4py's suite, each way of transfer.
     Mpi4py,
     /// Agents and hosts that die, stop, or cannot be reached, and full disks.
@@ -37,6 +40,7 @@ pub const DEFAULT: &[Part] = &[
     Part::Headline,
     Part::Hosts,
     Part::Programs,
+    Part::Pauses,
     Part::Mpi4py,
     Part::Anomalies,
     Part::Rootless,
@@ -50,6 +54,7 @@ impl Part {
             Self::Headline => "headline",
             Self::Hosts => "hosts",
             Self::Programs => "programs",
+            Self::Pauses => "pauses",
             Self::Mpi4py => "mpi4py",
             Self::Anomalies => "anomalies",
             Self::Rootless => "rootless",
@@ -63,6 +68,7 @@ impl Part {
             Self::Headline => headline::plan(arguments).map(|plan| vec![plan]),
             Self::Hosts => Ok(vec![basics::plan(arguments)]),
             Self::Programs => programs::plans(arguments),
+            Self::Pauses => pauses::plan(arguments).map(|plan| vec![plan]),
             Self::Mpi4py => mpi4py::plan(arguments).map(|plan| vec![plan]),
             Self::Anomalies => anomalies::plans(arguments),
             Self::Rootless => rootless::plan(arguments).map(|plan| vec![plan]),
