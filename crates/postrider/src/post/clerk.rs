@@ -219,8 +219,8 @@ impl Clerk {
             .collect()
     }
 
-    /// Moves packets and files from ranks to links, and to ranks what had no room before. True when something has moved, also out of a
-    /// link, which may have room for more then: nobody would say so.
+    /// Moves packets and files from ranks to links, and to ranks what had no room before. True when something has moved, or a
+    /// link has taken all that had waited for it: then it may have room for more, and nobody would say so.
     fn carry(&mut self) -> bool {
         let mut moved = false;
         for desk in 0..self.carriers.desks.len() {
@@ -393,7 +393,7 @@ impl Clerk {
                 continue;
             }
             match way.out.flush() {
-                Ok(wrote) => moved |= wrote,
+                Ok(all) => moved |= all,
                 Err(error) => {
                     self.lose(host, &error.to_string());
                     continue;

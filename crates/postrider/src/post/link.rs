@@ -132,14 +132,14 @@ impl Outgoing {
         filled
     }
 
-    /// Writes what can be written now. True when that was something: a link that was full may have room again.
+    /// Writes what can be written now. True when that was all that had waited: nobody reports any more that there is room.
     pub fn flush(&mut self) -> io::Result<bool> {
         let Some(mut writer) = self.writer.as_ref() else { return Ok(false) };
-        let mut wrote = false;
+        let waited = self.written < self.bytes.len();
         while self.written < self.bytes.len() {
             match patient(writer.write(&self.bytes[self.written..]))? {
                 0 => break,
-                n => (self.written, self.moved, wrote) = (self.written + n, Some(Instant::now()), true),
+                n => (self.written, self.moved) = (self.written + n, Some(Instant::now())),
             }
         }
         if self.written == self.bytes.len() {
@@ -149,7 +149,7 @@ impl Outgoing {
             self.bytes.drain(..self.written);
             self.written = 0;
         }
-        Ok(wrote)
+        Ok(waited && self.bytes.is_empty())
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn whoever_flushes_a_full_link_hears_that_it_has_room_again() {
+    fn whoever_flushes_a_link_hears_that_it_holds_nothing_any_more() {
         let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let mut link = Outgoing::default();
         assert!(!link.flush().expect("there is no link yet"));
@@ -212,10 +212,10 @@ mod tests {
         }
         assert!(!link.flush().expect("the pipe is open"), "the pipe was full already");
         let mut taken = vec![0; 64 << 10];
-        while link.is_full() {
+        while !link.flush().expect("the pipe is open") {
+            assert!(link.waits_for().is_some(), "somebody else says that there is room");
             reader.read_exact(&mut taken).expect("the pipe holds that much");
-            assert!(link.flush().expect("the pipe is open"));
         }
-        assert!(!link.is_empty());
+        assert!(link.is_empty() && !link.flush().expect("the pipe is open"));
     }
 }
