@@ -271,7 +271,6 @@ impl<'a> Agent<'a> {
     /// Stays until nothing of the job is left here. Looks before it sleeps, because more than the order to start may have come at once.
     fn stay(&mut self) {
         loop {
-            let over = self.finishing && self.ranks.are_over();
             self.receive_signals();
             self.head.channel.fill();
             while let Some(message) = self.head.next() {
@@ -288,6 +287,8 @@ impl<'a> Agent<'a> {
                 self.close_links();
             }
             self.feed_rank_zero();
+            // Before the last look at what the ranks have written, and after all that may have been waited for.
+            let over = self.finishing && self.ranks.are_over();
             let moved = self.outputs.move_to(&mut self.head.channel);
             self.head.channel.flush();
             if over && !moved {
