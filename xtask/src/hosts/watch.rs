@@ -179,12 +179,11 @@ impl Snapshot {
         let beyond = now.processes.difference(&self.processes).map(|&(host, pid)| {
             let program = program(bed, host, pid);
             let is_shell = REMOTE_SHELL.contains(&program.as_str());
-            let is_rank = !is_shell && program != "postrider";
-            (!is_rank, host, pid, is_shell)
+            (is_shell, program == "postrider", host, pid)
         });
         let beyond: BTreeSet<_> = beyond.collect();
         let mut text = String::new();
-        for (number, (_, host, pid, is_shell)) in beyond.into_iter().enumerate() {
+        for (number, (is_shell, _, host, pid)) in beyond.into_iter().enumerate() {
             let what = describe(bed, host, pid);
             text += &format!("h{host}: {}\n", what.chars().take(LETTERS_MAX).collect::<String>());
             if number < STACKS_MAX && !is_shell {

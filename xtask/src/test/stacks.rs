@@ -31,7 +31,7 @@ fn function(line: &str) -> Option<String> {
     let frame = frame.trim_start();
     let frame = if frame.starts_with("0x") { frame.split_once(" in ")?.1 } else { frame };
     let name = frame.split(" (").next()?;
-    let name = name.split_once('<').map_or(name, |(name, _)| if name.is_empty() { frame } else { name });
+    let name = name.split_once('<').map_or(name, |(plain, _)| if plain.is_empty() { name } else { plain });
     match frame.rsplit_once(" at ").map(|(_, place)| place) {
         Some(place) if place.starts_with("/rustc/") || place.starts_with("library/") => None,
         Some(place) if !place.starts_with(['.', '/']) => {

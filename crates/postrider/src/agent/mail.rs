@@ -1,6 +1,7 @@
 //! The messages of this host's ranks to other hosts: the post, and the links that it needs.
 
 use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use postrider_os::job::Job;
@@ -24,11 +25,12 @@ pub struct Mail {
 impl Mail {
     /// Starts the post, if there is work for one.
     pub fn start(
-        prepared: &mut Prepared,
+        prepared: &Prepared,
         job: &Arc<Job>,
+        letterbox: Option<OwnedFd>,
         directories: Vec<String>,
     ) -> Result<Option<Self>, Refusal> {
-        let Some(listener) = prepared.letterbox.take() else { return Ok(None) };
+        let Some(listener) = letterbox else { return Ok(None) };
         let post = prepared.start_post(job, &directories)?;
         let assignment = prepared.assignment();
         let shell =

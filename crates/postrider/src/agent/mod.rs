@@ -63,8 +63,8 @@ fn try_agent() -> Result<(), Refusal> {
     head.silence = Some(Duration::from_secs(assignment.silence_seconds));
     let ranks = assignment.host_of.iter().filter(|host| **host == assignment.host).count() as u32;
     allow_descriptors(ranks, assignment.hosts.len() as u64 * DESCRIPTORS_PER_HOST);
-    let served = prepare::prepare(assignment).and_then(|mut prepared| {
-        let cleaned = serve(&mut head, signals, &mut prepared)?;
+    let served = prepare::prepare(assignment).and_then(|prepared| {
+        let cleaned = serve(&mut head, signals, &prepared)?;
         Ok((prepared.directory, cleaned))
     });
     match served {
@@ -176,8 +176,8 @@ impl Head {
 }
 
 /// Starts the ranks when the head says so, and stays until no process of the job is left on this host. False when some are.
-fn serve(head: &mut Head, signals: Signals, prepared: &mut Prepared) -> Result<bool, Refusal> {
-    let Ready { job, applications, surroundings, guard } = prepared.make_ready()?;
+fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool, Refusal> {
+    let Ready { job, applications, surroundings, letterbox, guard } = prepared.make_ready()?;
     head.channel.send(&prepared.report());
     let directories = loop {
         match head.wait() {
@@ -188,7 +188,7 @@ fn serve(head: &mut Head, signals: Signals, prepared: &mut Prepared) -> Result<b
     };
     prepared.write_map(&directories)?;
     let mut ranks = LocalRanks::new(&job)?;
-    let mail = Mail::start(prepared, &job, directories)?;
+    let mail = Mail::start(prepared, &job, letterbox, directories)?;
     let numbers = job.local_ranks();
     let (started, refusal) = start_all(numbers, &applications, Input::Fed, &surroundings);
     let pids: Vec<u32> = started.iter().map(|rank| rank.pid).collect();

@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs::{self, DirBuilder};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,6 @@ const MAP: &str = "hosts";
 pub struct Prepared {
     /// The job's directory.
     pub directory: JobDirectory,
-    /// Where links from other hosts arrive, until a post has it; none if there will be no post.
-    pub letterbox: Option<OwnedFd>,
     assignment: Assignment,
     placement: Placement,
     cores: u32,
@@ -50,12 +49,13 @@ pub struct Ready {
     pub applications: Vec<Application>,
     /// What all ranks have in common.
     pub surroundings: Surroundings,
+    /// Where links from other hosts arrive; none if there will be no post.
+    pub letterbox: Option<OwnedFd>,
     /// The process that cleans up after us.
     pub guard: Guard,
 }
 
-/// Makes the job's directory on this host, with all that other hosts look for there: they may have started their ranks, and send,
-/// before this one hears that it is to start its own.
+/// Makes the job's directory on this host.
 pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
     let placement = Placement::new(assignment.host_of.clone())
         .filter(|placement| assignment.host < placement.hosts())
@@ -64,24 +64,7 @@ pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
     let temporary = std::env::temp_dir();
     directory::sweep(&temporary);
     let directory = JobDirectory::create(&temporary).map_err(|error| Refusal::new(1, error))?;
-    let letterbox = needs_post(&assignment, &placement).then(|| {
-        let arrivals = match assignment.messages {
-            Messages::CopiedFiles(_) => DirBuilder::new().mode(0o700).create(directory.path().join(ARRIVALS)),
-            _ => Ok(()),
-        };
-        arrivals.and_then(|()| links::listener(directory.path()))
-    });
-    let letterbox = letterbox.transpose().map_err(|error| {
-        let path = directory.path().display();
-        Refusal::new(1, format!("cannot listen for other hosts in {path}: {error}"))
-    })?;
-    Ok(Prepared { directory, letterbox, assignment, placement, cores: cores(), temporary, warnings })
-}
-
-/// Whether messages go to other hosts, or through a central directory: its lock files are announced by the post, also to the ranks of a
-/// single host.
-fn needs_post(assignment: &Assignment, placement: &Placement) -> bool {
-    placement.hosts() > 1 || matches!(assignment.messages, Messages::Central(_))
+    Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, warnings })
 }
 
 impl Prepared {
@@ -129,8 +112,26 @@ impl Prepared {
             assignment.variables.iter().cloned().chain(joined_paths(&assignment.paths)).collect();
         let mut applications = assignment.applications.clone();
         applications.iter_mut().for_each(|application| application.set_below(&variables));
+        let letterbox = self.letterbox().map_err(|error| {
+            let path = self.directory.path().display();
+            Refusal::new(1, format!("cannot listen for other hosts in {path}: {error}"))
+        })?;
         let guard = post_guard(surroundings.job.clone(), self.temporary.clone())?;
-        Ok(Ready { job: Arc::new(job), applications, surroundings, guard })
+        Ok(Ready { job: Arc::new(job), applications, surroundings, letterbox, guard })
+    }
+
+    /// Makes what other hosts look for in the job's directory: they may have started their ranks, and send, before this one hears that it is
+    /// to start its own.
+    fn letterbox(&self) -> io::Result<Option<OwnedFd>> {
+        let (path, messages) = (self.directory.path(), &self.assignment.messages);
+        // Lock files in a central directory are announced by the post, also to the ranks of a single host.
+        if self.placement.hosts() == 1 && !matches!(messages, Messages::Central(_)) {
+            return Ok(None);
+        }
+        if matches!(messages, Messages::CopiedFiles(_)) {
+            DirBuilder::new().mode(0o700).create(path.join(ARRIVALS))?;
+        }
+        links::listener(path).map(Some)
     }
 
     /// Starts the threads that carry messages to other hosts, or look for them in a central directory.

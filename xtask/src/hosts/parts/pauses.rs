@@ -37,8 +37,12 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
                 let binary = binary.clone();
                 let name = format!("{} ranks {ranks} {}", build.name, way.name());
                 cases.push(Case::new(name, move |stage| {
-                    let said = |_| paused(stage, &command, &binary).map(|ended| ended.said_only(""));
-                    (0..rounds).map(said).find(|said| !matches!(said, Ok(None))).unwrap_or(Ok(None))
+                    for _ in 0..rounds {
+                        if let Some(problem) = paused(stage, &command, &binary)?.said_only("") {
+                            return Ok(Some(problem));
+                        }
+                    }
+                    Ok(None)
                 }));
             }
         }
@@ -70,6 +74,7 @@ impl Pauses {
 impl Drop for Pauses {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        let _ended_by_the_watchdog = self.0.wait();
+        // The watchdog may have ended it with a job that hangs.
+        let _ = self.0.wait();
     }
 }
