@@ -463,6 +463,14 @@ def single_copy_denied(setup):
 
 
 @case
+def progress_without_single_copies(setup):
+    """What was started goes on while the program computes, also where neither side can copy alone."""
+    for ranks in ("2", "7"):
+        before = [setup.program("without_cma")]
+        setup.run("-n", ranks, *before, setup.program("progress")).exited(0).silent()
+
+
+@case
 def few_open_files(setup):
     """Many ranks within a small limit of open files: it works, or says so."""
     done = setup.run("-n", "8", setup.program("exchange"), before=["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"])

@@ -20,6 +20,7 @@ pub mod error;
 pub mod external;
 #[cfg(test)]
 mod fuzz;
+mod helper;
 pub mod info;
 pub mod objects;
 pub mod one_sided;
@@ -35,6 +36,7 @@ pub mod transports;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use postrider_abi::{
     MPI_Datatype, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_OTHER, MPI_ERR_REQUEST, MPI_ERR_SESSION,
@@ -64,8 +66,10 @@ use transports::{Transport, Waiter};
 pub struct Instance {
     state: Gate<State>,
     waiter: Waiter,
-    /// What the helper sleeps on while the program is inside of MPI.
+    /// What the helper of a process without a job sleeps on while the program is inside of MPI.
     helper: OwnBell,
+    /// Whether the helper sleeps for long.
+    helper_sleeps: AtomicBool,
     facts: Facts,
 }
 
@@ -163,6 +167,8 @@ pub struct State {
     completions: u64,
     /// Whether a helper is to make progress while the program is elsewhere.
     helping: bool,
+    /// Whether it is the helper that makes progress at this moment.
+    beside: bool,
     /// Threads of this process that sleep.
     sleepers: u32,
     /// In how many waits, one after the other, somebody has taken the core that was offered.
@@ -249,6 +255,7 @@ impl State {
             counters: Counters::default(),
             completions: 0,
             helping: false,
+            beside: false,
             sleepers: 0,
             offers_taken: 0,
             rests: false,
@@ -264,7 +271,13 @@ impl Instance {
     #[must_use]
     pub fn new(mut world: World) -> Self {
         let state = Gate::new(State::new(&mut world), world.facts.threads);
-        Self { state, waiter: world.waiter, helper: OwnBell::default(), facts: world.facts }
+        Self {
+            state,
+            waiter: world.waiter,
+            helper: OwnBell::default(),
+            helper_sleeps: AtomicBool::new(false),
+            facts: world.facts,
+        }
     }
 
     /// What does not change.

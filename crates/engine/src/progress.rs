@@ -35,6 +35,8 @@ pub(crate) const BYTES_PER_LOOK: u64 = 64;
 pub(crate) const PATIENCE_MAX: u64 = 1 << 16;
 /// Packets taken in one go before whoever waits looks again.
 const PACKETS_PER_LOOK: u32 = 32;
+/// How long the first sleep of a wait may last while there are helpers to call; each next one twice as long.
+const NAP_MIN: Duration = Duration::from_millis(2);
 /// How long a sleep may last until the rank makes sure that its launcher is still there.
 pub(crate) const SLEEP_MAX: Duration = Duration::from_millis(500);
 
@@ -97,6 +99,7 @@ impl Instance {
         }
         // Every message wakes all threads that wait, and is for one of them.
         let mut is_one_of_many = false;
+        let mut naps = 0;
         loop {
             let (mut look, mut taken) = (0, state.taken);
             loop {
@@ -132,10 +135,11 @@ impl Instance {
                 }
                 look += 1;
             }
-            state = match self.sleep(state, before, &mut ready)? {
+            state = match self.sleep(state, (before, naps), &mut ready)? {
                 Slept::Ready(result) => return result,
                 Slept::Woken(state) => state,
             };
+            naps += 1;
             before = state.completions;
             is_one_of_many |= state.sleepers > 0;
         }
@@ -201,12 +205,24 @@ impl Instance {
         matches!(self.waiter, Waiter::Doorbell(..))
     }
 
+    /// How long sleep number `naps` of a wait may last. Who waits may wait for a process that computes, and calls its helper: at once where each
+    /// rank has a core; elsewhere, where ranks sleep as soon as they wait, only if nothing has come for a while.
+    fn nap(&self, naps: u32) -> Duration {
+        if !self.waiter.has_helpers() {
+            return SLEEP_MAX;
+        }
+        if naps > 0 || !self.facts.crowded {
+            self.waiter.call_helpers();
+        }
+        (NAP_MIN * (1 << naps.min(8))).min(SLEEP_MAX)
+    }
+
     /// Sleeps until something may have come; looks once more before.
     #[cold]
     fn sleep<'a, T>(
         &'a self,
         mut state: GateGuard<'a, State>,
-        before: u64,
+        (before, naps): (u64, u32),
         ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<Slept<'a, T>> {
         if self.facts.size == 1 && !self.facts.threads.meet() && !state.is_connected() {
@@ -241,7 +257,8 @@ impl Instance {
         state.counters.sleeps += 1;
         let pause = state.transport.pause();
         drop(state);
-        let nothing_came = self.waiter.sleep(ticket, pause.unwrap_or(SLEEP_MAX)) && pause.is_none();
+        let nap = self.nap(naps);
+        let nothing_came = self.waiter.sleep(ticket, pause.unwrap_or(nap)) && pause.is_none();
         let mut state = self.lock();
         state.sleepers -= 1;
         if state.sleepers == 0 {

@@ -13,7 +13,7 @@ use postrider_engine::datatypes::Datatype;
 use postrider_engine::error::Result;
 
 use crate::parse::{self, In, Memory, Out};
-use crate::{info, instance};
+use crate::{info, instance, library};
 
 /// Runs the operation that `prepare` plans, or the kept plan of a call with the same arguments.
 ///
@@ -126,7 +126,7 @@ pub fn nonblocking(
     prepare: impl FnOnce(&Calls) -> Result<(Call, Schedule)>,
 ) -> Result<()> {
     let key = instance().start_collective(parse::communicator(comm)?, arguments, prepare)?;
-    request.set(parse::request_handle(key))
+    library::leave_behind(request, key)
 }
 
 /// Makes a request that starts it whenever the program wants.
@@ -141,7 +141,7 @@ pub fn persistent(
 ) -> Result<()> {
     info::hints(info)?;
     let key = instance().persistent_collective(parse::communicator(comm)?, prepare)?;
-    request.set(parse::request_handle(key))
+    library::leave_behind(request, key)
 }
 
 /// The arguments by which a call finds the plan of an earlier one; none if they may mean something else each time.

@@ -4,12 +4,13 @@
 //! be any number of times, before, within and after. The instance is made when the first of them begins and stays until the process
 //! ends, so that what begins again finds the same job; whether it can be used is noted here.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 
-use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
+use postrider_abi::{MPI_COMM_SELF, MPI_ERR_OTHER, MPI_Request, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use postrider_engine::error::{Error, Result};
+use postrider_engine::objects::Key;
 use postrider_engine::settings::Settings;
 use postrider_engine::transports::file::Directories;
 use postrider_engine::{Instance, World};
@@ -18,6 +19,7 @@ use postrider_os::process;
 
 use crate::caching::{self, Owner};
 use crate::joining::{self, Seat};
+use crate::parse::Out;
 use crate::tools::control;
 use crate::{parse, processes};
 
@@ -166,8 +168,7 @@ fn end_use() {
         return;
     }
     let Some(library) = LIBRARY.get() else { return };
-    // It has nothing to start, so that nothing goes wrong.
-    let _ = keep_helper();
+    end_helper();
     instance().report().iter().for_each(|report| eprint!("{report}"));
     library.leave();
     if let Some((job, rank)) = &library.job {
@@ -201,34 +202,65 @@ const HELPER_STACK_BYTES: usize = 256 << 10;
 /// The thread that makes progress while the program computes.
 static HELPER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Starts the helper if windows need one now, or ends it if they no longer do.
+/// Whether the helper has been started.
+static HELPS: AtomicBool = AtomicBool::new(false);
+
+/// Gives the program the request of an operation that goes on while it computes, and sees to it that somebody looks after that.
+///
+/// # Errors
+/// When the program has no place for the request.
+#[inline]
+pub fn leave_behind(request: Out<MPI_Request>, key: Key) -> Result<()> {
+    if HELPS.load(Ordering::Relaxed) {
+        instance().leave_work();
+    } else {
+        // Where the system has no thread left, the operation goes on when the program calls MPI.
+        let _ = start_helper(instance().may_be_awaited());
+    }
+    request.set(parse::request_handle(key))
+}
+
+/// A window has been made, which others may access while the program computes.
 ///
 /// # Errors
 /// When the system has no thread left.
-pub fn keep_helper() -> Result<()> {
+pub fn open_window() -> Result<()> {
+    start_helper(instance().has_passive_targets())
+}
+
+/// Starts the helper, if one is wanted and there is none.
+#[cold]
+fn start_helper(wanted: bool) -> Result<()> {
     let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
-    // Not before: another thread may have opened or freed a window meanwhile.
-    let wanted = active().is_some() && instance().wants_helper();
-    if wanted == helper.is_some() {
+    if !wanted || helper.is_some() {
         return Ok(());
     }
-    instance().announce_helper(wanted);
-    if wanted {
-        let work = || {
-            process::block_signals();
-            instance().help();
-        };
-        let started =
-            thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
-        *helper = Some(started.map_err(|error| {
-            Error::new(MPI_ERR_OTHER, format!("cannot start the thread that serves windows: {error}"))
-        })?);
-    } else if let Some(ended) = helper.take() {
+    instance().announce_helper(true);
+    let work = || {
+        process::block_signals();
+        instance().help();
+    };
+    let started =
+        thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
+    *helper = Some(started.map_err(|error| {
+        instance().announce_helper(false);
+        let detail =
+            format!("cannot start the thread that makes progress while the program computes: {error}");
+        Error::new(MPI_ERR_OTHER, detail)
+    })?);
+    HELPS.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Ends the helper: MPI is not used any more.
+fn end_helper() {
+    let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(ended) = helper.take() {
+        HELPS.store(false, Ordering::Relaxed);
+        instance().announce_helper(false);
         // It calls nothing of the program's, so that it always comes to its end.
         let _ = ended.join();
-        instance().forget_helper();
     }
-    Ok(())
 }
 
 /// What this process belongs to; to nothing if it was started alone.

@@ -8,9 +8,9 @@ use postrider_engine::error::{Error, Result};
 use postrider_engine::objects::Key;
 use postrider_engine::point_to_point::Message;
 
-use crate::instance;
 use crate::parse::{self, In, Memory, Out};
 use crate::point_to_point::on_request;
+use crate::{instance, library};
 
 /// The message of all partitions together, and their number.
 fn message(
@@ -50,7 +50,7 @@ mpi! {
             let (message, partitions) = message(state, data, (dest, tag, comm), info)?;
             state.partitioned_send(message, partitions)
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 4.2.1.
@@ -63,7 +63,7 @@ mpi! {
             let (message, partitions) = message(state, data, (source, tag, comm), info)?;
             state.partitioned_receive(message, partitions)
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 4.2.2.

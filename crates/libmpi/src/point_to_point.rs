@@ -12,8 +12,8 @@ use postrider_engine::point_to_point::{
 };
 
 use crate::external;
-use crate::instance;
 use crate::parse::{self, Data, In, Memory, Out, StatusOut};
+use crate::{instance, library};
 
 /// Sends at once if nothing about the message or the moment is unusual; else nothing has happened.
 #[inline]
@@ -60,7 +60,7 @@ fn isend(
         let message = parse::message(state, data, dest, tag, comm)?;
         state.isend(&message, mode)
     })?;
-    request.set(parse::request_handle(key))
+    library::leave_behind(request, key)
 }
 
 fn persistent_send(
@@ -73,7 +73,7 @@ fn persistent_send(
         let message = parse::message(state, data, dest, tag, comm)?;
         state.persistent(Template::Send(message, mode))
     })?;
-    request.set(parse::request_handle(key))
+    library::leave_behind(request, key)
 }
 
 /// The three functions of a send mode: blocking, nonblocking, persistent.
@@ -135,7 +135,7 @@ mpi! {
             let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
             state.irecv(message)
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 3.9.
@@ -147,7 +147,7 @@ mpi! {
             let message = parse::message(state, (buf, i64::from(count), datatype), source, tag, comm)?;
             state.persistent(Template::Receive(message))
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 }
 
@@ -208,7 +208,7 @@ mpi! {
             let receive = parse::message(state, into, source, recvtag, comm)?;
             state.isendrecv(&send, receive)
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 3.10.
@@ -223,7 +223,7 @@ mpi! {
             let receive = parse::message(state, data, source, recvtag, comm)?;
             state.isendrecv_replace(&send, receive)
         })?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 3.8.1.
@@ -292,7 +292,7 @@ mpi! {
                 state.imrecv(taken, buffer)
             })?;
             message.set(MPI_MESSAGE_NULL)?;
-            request.set(parse::request_handle(key))
+            library::leave_behind(request, key)
         })
     }
 }
@@ -708,7 +708,7 @@ mpi! {
     /// Section 3.6.
     MPI_Buffer_iflush (request: Out<MPI_Request>) {
         let key = instance().with(|state| state.iflush_buffer(BufferOwner::Process))?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 3.6.
@@ -732,7 +732,7 @@ mpi! {
     MPI_Comm_iflush_buffer (comm: MPI_Comm, request: Out<MPI_Request>) on comm {
         let owner = owner(comm)?;
         let key = instance().with(|state| state.iflush_buffer(owner))?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 
     /// Section 3.2.5.

@@ -167,6 +167,6 @@ mpi! {
     MPI_Session_iflush_buffer (session: MPI_Session, request: Out<MPI_Request>) on session {
         let owner = owner(session)?;
         let key = instance().with(|state| state.iflush_buffer(owner))?;
-        request.set(parse::request_handle(key))
+        library::leave_behind(request, key)
     }
 }

@@ -1,41 +1,59 @@
 //! A lock that costs nothing where only one thread calls at a time.
 //!
 //! MPI says at initialization how many threads call it (MPI 5.0, section 11.6): up to `MPI_THREAD_SERIALIZED` the program
-//! promises that calls never overlap, and a [`Gate`] takes it at its word: entering is a load and a store, no atomic
-//! read-modify-write. A program that breaks its promise is stopped where the gate notices it. With
-//! `MPI_THREAD_MULTIPLE` the gate is a mutex; and so it is as long as a thread of the library itself comes here as well
-//! ([`Gate::share`]).
+//! promises that calls never overlap, and a [`Gate`] takes it at its word: entering is a store and two loads, no atomic
+//! read-modify-write and no fence. A program that breaks its promise is stopped where the gate notices it. With
+//! `MPI_THREAD_MULTIPLE` the gate is a mutex.
+//!
+//! A thread of the library may come here beside the program ([`Gate::enter_beside`]), seldom, and pays for both:
+//!
+//! - The program's thread says that it is inside (`busy`), *then* looks whether somebody has claimed the gate (`claimed`).
+//! - The library's thread takes the mutex, claims the gate, and *then* looks whether the program is inside. Between the two it has every
+//!   core that runs a thread of this process pass a full fence ([`process::fence_everywhere`]), so that the program's thread needs none: either
+//!   its store is seen, or its load comes after the claim. Where the system has no such fence, the program's thread has its own.
+//! - A program's thread that finds the gate claimed takes its word back and waits at the mutex.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{compiler_fence, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
+use crate::process;
 use crate::sync::AtomicU64;
+
+/// How long the library's thread waits at first until the program has gone, and at most between two looks.
+const BESIDE_PAUSE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
 /// A value that one thread at a time may use.
 #[derive(Debug)]
 pub struct Gate<T> {
     /// Whether the program's threads may meet here.
     threads: Threads,
-    /// Whether threads may meet here now.
-    shared: AtomicBool,
     /// How often the program has come here.
     entries: AtomicU64,
     lock: Mutex<()>,
+    /// Somebody is inside: a thread of the program, or anybody where threads meet.
     busy: AtomicBool,
+    /// A thread of the library is inside, or waits until the program is not; only changed by whoever has the mutex.
+    claimed: AtomicBool,
+    /// Whether the program's thread needs a fence of its own.
+    fenced: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through a guard only. Shared gates give out one guard at a time by their mutex; the others
-// rely on the promise of `Threads::never_meet`. A thread of the library starts after `share` and has ended before it is undone.
+// SAFETY: the value is reached through a guard only. Where threads meet, the mutex gives out one guard at a time. Elsewhere the program
+// has one at a time by the promise of `Threads::never_meet`, and one of the library excludes it by the protocol of the module's head.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use the value, until it is dropped.
 #[derive(Debug)]
 pub struct GateGuard<'a, T> {
     gate: &'a Gate<T>,
+    /// What says that somebody is inside.
+    word: &'a AtomicBool,
     _lock: Option<MutexGuard<'a, ()>>,
 }
 
@@ -71,25 +89,22 @@ impl<T> Gate<T> {
     pub fn new(value: T, threads: Threads) -> Self {
         Self {
             threads,
-            shared: AtomicBool::new(threads.meet),
             entries: AtomicU64::new(0),
             lock: Mutex::new(()),
             busy: AtomicBool::new(false),
+            claimed: AtomicBool::new(false),
+            fenced: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
     }
 
-    /// From now on, a thread of the library comes here as well; or, with false, no longer: it has ended. Called by the program's
-    /// thread while it holds no guard. Where threads may meet, that makes no difference.
-    ///
-    /// # Panics
-    /// When somebody is inside.
-    pub fn share(&self, shared: bool) {
-        if self.threads.meet {
-            return;
-        }
-        assert!(!self.busy.load(Relaxed), "the gate is changed while a thread is inside");
-        self.shared.store(shared, Relaxed);
+    /// From now on a thread of the library may come here: called by the program's thread before that starts.
+    pub fn share(&self) {
+        self.share_by(process::allow_fences());
+    }
+
+    fn share_by(&self, fences: bool) {
+        self.fenced.store(!fences, SeqCst);
     }
 
     /// How often the program has come here: whoever finds the same number twice knows that it was elsewhere in between, or
@@ -104,32 +119,90 @@ impl<T> Gate<T> {
     /// When the promise of [`Threads::never_meet`] is seen to be broken.
     #[inline]
     pub fn enter(&self) -> GateGuard<'_, T> {
-        let guard = self.enter_uncounted();
+        let guard = if self.threads.meet { self.enter_by_turns() } else { self.enter_alone() };
         self.entries.store(self.entries.load(Relaxed).wrapping_add(1), Relaxed);
         guard
     }
 
-    /// The same, for a thread of the library.
-    ///
-    /// # Panics
-    /// As [`Gate::enter`].
     #[inline]
-    pub fn enter_uncounted(&self) -> GateGuard<'_, T> {
-        let shared = self.shared.load(Relaxed);
-        let lock = shared.then(|| self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+    fn enter_alone(&self) -> GateGuard<'_, T> {
         assert!(
             !self.busy.load(Relaxed),
             "two calls of MPI overlap, but MPI was not initialized with MPI_THREAD_MULTIPLE: use MPI_Init_thread"
         );
         self.busy.store(true, Relaxed);
-        GateGuard { gate: self, _lock: lock }
+        if self.fenced.load(Relaxed) {
+            fence(SeqCst);
+        } else {
+            compiler_fence(SeqCst);
+        }
+        if self.claimed.load(Acquire) {
+            return self.enter_after();
+        }
+        GateGuard { gate: self, word: &self.busy, _lock: None }
+    }
+
+    /// Enters when the library's thread has left.
+    #[cold]
+    fn enter_after(&self) -> GateGuard<'_, T> {
+        self.busy.store(false, Release);
+        self.enter_by_turns()
+    }
+
+    #[inline]
+    fn enter_by_turns(&self) -> GateGuard<'_, T> {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.busy.store(true, Relaxed);
+        GateGuard { gate: self, word: &self.busy, _lock: Some(lock) }
+    }
+
+    /// Waits until nobody else uses the value, for a thread of the library. The gate has been [shared](Gate::share).
+    pub fn enter_beside(&self) -> GateGuard<'_, T> {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut pause, longest) = BESIDE_PAUSE;
+        while !self.claim() {
+            std::thread::sleep(pause);
+            pause = (2 * pause).min(longest);
+        }
+        self.beside(lock)
+    }
+
+    /// The same, if nobody uses the value.
+    pub fn try_enter_beside(&self) -> Option<GateGuard<'_, T>> {
+        let lock = match self.lock.try_lock() {
+            Ok(lock) => lock,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if self.claim() {
+            return Some(self.beside(lock));
+        }
+        self.claimed.store(false, Release);
+        None
+    }
+
+    /// Claims the gate, with the mutex; false while the program is inside.
+    fn claim(&self) -> bool {
+        if self.threads.meet {
+            return true;
+        }
+        if !self.claimed.swap(true, SeqCst) && !self.fenced.load(Relaxed) {
+            process::fence_everywhere();
+        }
+        !self.busy.load(Acquire)
+    }
+
+    fn beside<'a>(&'a self, lock: MutexGuard<'a, ()>) -> GateGuard<'a, T> {
+        let word = if self.threads.meet { &self.busy } else { &self.claimed };
+        word.store(true, Relaxed);
+        GateGuard { gate: self, word, _lock: Some(lock) }
     }
 }
 
 impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.gate.busy.store(false, Relaxed);
+        self.word.store(false, Release);
     }
 }
 
@@ -166,26 +239,51 @@ mod tests {
         assert_eq!(*gate.enter(), 40_000);
     }
 
-    #[test]
-    fn a_thread_of_the_library_takes_turns_with_the_program() {
-        // SAFETY: one thread of the program.
-        let gate = Gate::new(0_u64, unsafe { Threads::never_meet() });
-        gate.share(true);
+    /// A program's thread and one of the library, each with many turns.
+    fn take_turns_beside(fences: bool, threads: Threads) {
+        let gate = Gate::new(0_u64, threads);
+        gate.share_by(fences);
         std::thread::scope(|scope| {
-            scope.spawn(|| (0..10_000).for_each(|_| *gate.enter_uncounted() += 1));
-            (0..10_000).for_each(|_| *gate.enter() += 1);
+            scope.spawn(|| {
+                for turn in 0..2_000 {
+                    let inside =
+                        if turn % 2 == 0 { Some(gate.enter_beside()) } else { gate.try_enter_beside() };
+                    inside.into_iter().for_each(|mut value| *value += 1_000_000);
+                }
+            });
+            (0..200_000).for_each(|_| *gate.enter() += 1);
         });
-        gate.share(false);
-        assert_eq!((*gate.enter(), gate.entries()), (20_000, 10_001));
+        let total = *gate.enter();
+        assert_eq!((total % 1_000_000, gate.entries()), (200_000, 200_001));
+        assert!((1_000..=2_000).contains(&(total / 1_000_000)));
     }
 
     #[test]
-    fn where_threads_meet_one_may_be_inside_when_another_shares() {
-        let gate = Gate::new(0, Threads::MEET);
+    fn a_thread_of_the_library_takes_turns_with_the_program() {
+        // SAFETY: one thread of the program.
+        let alone = unsafe { Threads::never_meet() };
+        for threads in [alone, Threads::MEET] {
+            take_turns_beside(process::allow_fences(), threads);
+        }
+    }
+
+    #[test]
+    fn a_thread_of_the_library_takes_turns_where_fences_are_refused() {
+        // SAFETY: one thread of the program.
+        take_turns_beside(false, unsafe { Threads::never_meet() });
+    }
+
+    #[test]
+    fn who_finds_the_program_inside_leaves_it_there() {
+        // SAFETY: one thread of the program.
+        let gate = Gate::new(0, unsafe { Threads::never_meet() });
+        gate.share();
         let inside = gate.enter();
-        gate.share(true);
-        gate.share(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(gate.try_enter_beside().is_none()));
+        });
         drop(inside);
+        assert!(gate.try_enter_beside().is_some());
         assert_eq!(*gate.enter(), 0);
     }
 

@@ -11,13 +11,14 @@
 //! 72       whether the job has ended as it should                      written by the launcher
 //! 76       how many ranks of this host are awake                       written by whoever falls asleep or wakes one, see `wait`
 //! 80       whether the job meets, or has met, others                   written by the rank that speaks for it
+//! 84       how many ranks of this host have a helper                   written by the ranks
 //! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +72  descriptor of the pipe at which the rank may sleep  written by the rank
-//!            +128 spare line, so that no two ranks' doorbells share an adjacent pair of lines
+//!            +128 the bell of the rank's helper, in a line of its own so that no two ranks' doorbells share an adjacent pair of lines
 //! map      4 bytes per rank of the job: the number of its host
 //! links    32 bytes per host: the token of the link to it and the words of its intake     see `link` and `intake`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
@@ -71,6 +72,7 @@ const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
 const AWAKE: usize = 76;
 const CONNECTED: usize = 80;
+const HELPERS: usize = 84;
 const GONE: usize = 128;
 const BOARD: usize = 4096;
 /// As many as there is room for: more need not be known.
@@ -78,6 +80,9 @@ const GONE_MAX: u32 = ((BOARD - GONE) / 4 - 1) as u32;
 const SLOT_BYTES: usize = 192;
 const LINK_BYTES: usize = 32;
 const NAME_WORDS: usize = 4;
+
+/// How the names of calls begin that return whether messages have moved or not: nonblocking ones, starts and tests.
+const RETURNING: [&[u8]; 6] = [b"MPI_I", b"MPI_Star", b"MPI_Test", b"MPI_Requ", b"MPI_Canc", b"MPI_Prea"];
 
 /// How messages travel between the ranks of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -435,6 +440,32 @@ impl Job {
             .counted_in(self.segment.word32(AWAKE))
     }
 
+    /// What wakes the helper of rank `rank`: the thread that makes progress while the rank computes.
+    #[must_use]
+    pub fn helper_bell(&self, rank: u32) -> Doorbell<'_> {
+        let base = self.slot(rank).base + 128;
+        Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4))
+    }
+
+    /// One rank more of this host has a helper, or one less.
+    pub fn count_helper(&self, comes: bool) {
+        let step = if comes { 1 } else { 1_u32.wrapping_neg() };
+        self.segment.word32(HELPERS).fetch_add(step, Relaxed);
+    }
+
+    /// Whether a rank of this host has a helper.
+    #[must_use]
+    pub fn has_helpers(&self) -> bool {
+        self.segment.word32(HELPERS).load(Relaxed) != 0
+    }
+
+    /// Wakes the helper of rank `rank`, if that computes and has one.
+    pub fn call_helper(&self, rank: u32) {
+        if self.has_helpers() && !self.slot(rank).is_in_mpi() {
+            self.helper_bell(rank).ring();
+        }
+    }
+
     /// Tells everybody at which descriptor of this process rank `rank` may sleep (the rank).
     pub fn set_tower(&self, rank: u32, descriptor: u32) {
         self.segment.word32(self.slot(rank).base + 64 + 8).store(descriptor, Relaxed);
@@ -630,6 +661,19 @@ impl Slot<'_> {
         (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Whether the rank is in an MPI call.
+    #[must_use]
+    pub fn is_in_mpi(&self) -> bool {
+        self.segment.word64(self.base + 32).load(Relaxed) != 0
+    }
+
+    /// Whether the rank is in an MPI call from which it does not return before its messages have moved, as far as the call's name tells.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        let name = self.segment.word64(self.base + 32).load(Relaxed).to_le_bytes();
+        name[0] != 0 && !RETURNING.iter().any(|prefix| name.starts_with(prefix))
+    }
+
     /// The process that called `MPI_Init` as this rank; 0 before that. (It may be a descendant of the one launched.)
     #[must_use]
     pub fn pid(&self) -> u32 {
@@ -704,7 +748,11 @@ mod tests {
         nameplate.enter(CallName::new("MPI_Sendrecv_replace"));
         opened.slot(1).set_state(State::Initialized);
         assert_eq!(made.slot(1).call().as_deref(), Some("MPI_Sendrecv_replace"));
+        assert!(made.slot(1).waits());
+        nameplate.enter(CallName::new("MPI_Isend"));
+        assert!(made.slot(1).is_in_mpi() && !made.slot(1).waits());
         nameplate.leave();
+        assert!(!made.slot(1).is_in_mpi() && !made.slot(1).waits());
         opened.slot(1).abort(7);
         assert_eq!(
             (made.slot(1).call(), made.slot(1).state(), made.slot(1).abort_code()),

@@ -211,6 +211,29 @@ pub fn give_way() {
     std::thread::yield_now();
 }
 
+/// Commands of `membarrier`, which the C library does not name.
+const FENCE_EXPEDITED: libc::c_int = 1 << 3;
+const REGISTER_FENCE_EXPEDITED: libc::c_int = 1 << 4;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: the call takes numbers only, and touches no memory of this process.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Prepares this process for [`fence_everywhere`]; false where the system has no such thing, or refuses it.
+#[must_use]
+pub fn allow_fences() -> bool {
+    membarrier(REGISTER_FENCE_EXPEDITED)
+}
+
+/// All threads of this process pass a full fence before this returns, wherever they are.
+///
+/// # Panics
+/// When [`allow_fences`] was not called, or said no.
+pub fn fence_everywhere() {
+    assert!(membarrier(FENCE_EXPEDITED), "the system has taken its fences back (membarrier)");
+}
+
 /// Keeps all signals from this thread: they are for those of the program.
 pub fn block_signals() {
     // SAFETY: the set is initialised before it is used, and belongs to this function; only this thread's mask is changed.

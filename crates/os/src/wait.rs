@@ -21,6 +21,8 @@ use crate::sync::{AtomicU32, full_fence, futex_wait, futex_wake_all};
 const AT_FUTEX: u32 = 1;
 /// A thread sleeps at the pipe of its [`BellTower`](crate::bell::BellTower), among other descriptors.
 const AT_TOWER: u32 = 2;
+/// A thread of the library sleeps at the futex while the program computes: the process is awake.
+const BESIDE: u32 = 4;
 
 /// What wakes one process; see the module's head.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +90,7 @@ impl<'a> Doorbell<'a> {
 
     /// Counts the process as awake or asleep, if `asleep` has changed from or to 0; whoever changes it calls this.
     fn count(&self, before: u32, now: u32) {
-        let step = match (before, now) {
+        let step = match (before & !BESIDE, now & !BESIDE) {
             (0, 1..) => 1_u32.wrapping_neg(),
             (1.., 0) => 1,
             _ => return,
@@ -110,7 +112,7 @@ impl<'a> Doorbell<'a> {
     fn wake(&self) {
         let asleep = self.asleep.swap(0, SeqCst);
         self.count(asleep, 0);
-        if asleep & AT_FUTEX != 0 {
+        if asleep & (AT_FUTEX | BESIDE) != 0 {
             self.word.fetch_add(1, SeqCst);
             futex_wake_all(self.word);
         }
@@ -125,6 +127,15 @@ impl<'a> Doorbell<'a> {
         let ticket = Ticket(self.word.load(SeqCst));
         // It stands in one line with the swaps of those who ring.
         self.count(self.asleep.fetch_or(AT_FUTEX, SeqCst), AT_FUTEX);
+        full_fence();
+        ticket
+    }
+
+    /// The same for a thread of the library, while the program computes.
+    #[must_use]
+    pub fn prepare_beside(&self) -> Ticket {
+        let ticket = Ticket(self.word.load(SeqCst));
+        self.asleep.fetch_or(BESIDE, SeqCst);
         full_fence();
         ticket
     }

@@ -66,6 +66,11 @@ impl UnderWay {
         before.map_or(0..0, |before| self.planned.plan.script.rounds[before].local.clone())
     }
 
+    /// Whether functions of the program are called.
+    fn calls_program(&self) -> bool {
+        self.planned.plan.script.calls_user()
+    }
+
     fn compute(&mut self) {
         self.error = self.planned.plan.script.compute(self.local()).err();
     }
@@ -94,9 +99,10 @@ impl State {
         key
     }
 
-    /// An operation that can go on.
+    /// An operation that can go on; the helper leaves those to the program that call it.
     fn ready_collective(&self) -> Option<Key> {
         let is_ready = |key: &&Key| match self.requests.get(**key).map(|request| &request.work) {
+            Ok(Work::Collective(Some(operation))) if self.beside && operation.calls_program() => false,
             // What is wrong with a message is found out when it is taken.
             Ok(Work::Collective(Some(operation))) => operation.is_ready(self).unwrap_or(true),
             _ => false,
@@ -181,9 +187,14 @@ impl Instance {
             loop {
                 operation.collect(&mut state);
                 if !operation.local().is_empty() {
-                    drop(state);
-                    operation.compute();
-                    state = self.lock();
+                    if state.beside {
+                        // Nothing of the program is called, so that nobody needs the lock for it.
+                        operation.compute();
+                    } else {
+                        drop(state);
+                        operation.compute();
+                        state = self.lock();
+                    }
                 }
                 if operation.is_over() {
                     let before = state.completions;

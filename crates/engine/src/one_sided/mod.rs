@@ -2,7 +2,7 @@
 //!
 //! [`window`] is the object, `create` makes and frees it. `epoch` and `lock_queue` know what is allowed when, and `operation` what
 //! travels; they are pure. `origin` starts operations, or `plain`, which most are, `transfer` has them under way, `target` does them where the memory is, whenever that process makes
-//! progress, and `synchronize` is everything that waits. `helper` makes progress where the program does not.
+//! progress, and `synchronize` is everything that waits. [`helper`](crate::helper) makes progress where the program does not.
 //!
 //! Memory that a window has of its own is a segment that all its processes map, if they are on one host (`shared`); then the
 //! origin does everything itself (`direct`), and there are neither packets nor a helper.
@@ -10,7 +10,6 @@
 mod create;
 mod direct;
 mod epoch;
-mod helper;
 mod lock_queue;
 mod operation;
 mod origin;

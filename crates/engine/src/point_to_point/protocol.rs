@@ -2,8 +2,9 @@
 //!
 //! - *Eager*: the message travels with its envelope; the send is complete as soon as the transport has taken it.
 //! - *Rendezvous*, for messages longer than the transport's limit: the message is announced. Once it is matched, the
-//!   receiver reads it from the sender's memory and says so (`Fetched`), or, where the system does not allow that,
-//!   asks for it (`Clear`) and gets it in pieces.
+//!   receiver reads it from the sender's memory and says so (`Fetched`), or asks for it (`Clear`) and gets it in pieces, while both are in MPI and
+//!   that is faster, or where the system allows nothing else. While the receiver computes its helper matches the message, and has a
+//!   sender that waits write it (`Place`, `Placed`).
 //! - A synchronous send is complete when the receiver has said that the message is matched.
 //! - Messages to oneself are copied once, or held like any message that came too early.
 //!
@@ -72,6 +73,9 @@ pub(crate) enum Outgoing {
 fn lost(what: &str) -> Error {
     Error::new(MPI_ERR_INTERN, format!("{what}: a peer's packet names a request that is not there"))
 }
+
+/// Beside the address of an announced message: pieces are faster, as long as the sender waits.
+const BETTER_IN_PIECES: u64 = 1 << 63;
 
 fn key_of(word: u64) -> Key {
     Key(word as u32)
@@ -150,18 +154,19 @@ impl State {
 
     fn announce(&mut self, route: Route, tag: i32, buffer: &Buffer) -> Result<Key> {
         let (memory, packed) = buffer.in_one_piece();
-        let is_read = match self.transport.limits(route.peer).single_copy {
-            SingleCopy::Never => false,
-            SingleCopy::Crossing => self.is_crossing(&route),
-            SingleCopy::Always => true,
+        let address = memory.address() as u64;
+        let address = match self.transport.limits(route.peer).single_copy {
+            SingleCopy::Never => 0,
+            SingleCopy::Crossing if !self.is_crossing(&route) => address | BETTER_IN_PIECES,
+            SingleCopy::Crossing | SingleCopy::Always => address,
         };
-        let address = if is_read { memory.address() as u64 } else { 0 };
         let request = self.insert_send(route, memory, buffer.bytes(), packed);
         if self.transport.is_near(route.peer) {
             self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
         }
         let words = [u64::from(request.0), buffer.bytes(), address];
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
+        self.transport.call_helper(route.peer);
         Ok(request)
     }
 
@@ -315,7 +320,18 @@ impl State {
         let completion = receiving.ended(envelope, bytes);
         receiving.matched = Some(Status { bytes, ..completion.status });
         let buffer = receiving.buffer.clone();
-        if address != 0 && self.read_remote(peer, address, &buffer, wanted) {
+        let waits = address & BETTER_IN_PIECES != 0 && self.transport.waits(peer);
+        let address = address & !BETTER_IN_PIECES;
+        if self.beside
+            && waits
+            && wanted as u64 == bytes
+            && let Some(memory) = buffer.run()
+        {
+            let words = [request, u64::from(receive.0), memory.address() as u64];
+            return self.send_control(peer, Header::control(Kind::Place, words));
+        }
+        let in_pieces = waits && !self.beside;
+        if address != 0 && !in_pieces && self.read_remote(peer, address, &buffer, wanted) {
             self.send_control(peer, Header::control(Kind::Fetched, [request, 0, 0]))?;
             self.counters.received(completion.status.bytes);
             self.counters.bytes_copied_once += completion.status.bytes;
@@ -394,16 +410,19 @@ impl State {
             Kind::Clear if self.is_partitioned(key_of(first)) => {
                 self.way_is_clear(key_of(first), peer, second)
             }
-            Kind::Clear => {
-                self.sending(key_of(first), peer)?.matched = true;
-                self.enqueue(peer, Outgoing::Pieces { request: key_of(first), receiver: second, offset: 0 });
-                self.flush(peer)
-            }
+            Kind::Clear => self.send_in_pieces(peer, key_of(first), second),
+            Kind::Place => self.place(peer, key_of(first), second, third),
             Kind::OneSided => self.take_one_sided(peer, header, &mut body),
             Kind::Piece if self.is_partitioned(key_of(first)) => {
                 self.take_part(key_of(first), peer, second, &mut body)
             }
             Kind::Piece => self.take_piece(key_of(first), second, &body),
+            Kind::Placed => {
+                let Some(Status { bytes, .. }) = self.receiving(key_of(first))?.matched else {
+                    return Err(lost("receive"));
+                };
+                self.arrive(key_of(first), bytes)
+            }
             Kind::Fetched | Kind::Matched => {
                 self.sending(key_of(first), peer)?;
                 self.patience = 0;
@@ -422,6 +441,25 @@ impl State {
                 Ok(())
             }
         }
+    }
+
+    fn send_in_pieces(&mut self, peer: u32, request: Key, receiver: u64) -> Result<()> {
+        self.sending(request, peer)?.matched = true;
+        self.enqueue(peer, Outgoing::Pieces { request, receiver, offset: 0 });
+        self.flush(peer)
+    }
+
+    /// Writes an announced message to the receiver's memory.
+    fn place(&mut self, peer: u32, request: Key, receiver: u64, address: u64) -> Result<()> {
+        let sending = self.sending(request, peer)?;
+        let (memory, bytes) = (sending.memory, sending.bytes);
+        if !self.transport.store(peer, address, memory, bytes as usize) {
+            return self.send_in_pieces(peer, request, receiver);
+        }
+        self.counters.bytes_copied_once += bytes;
+        self.patience = 0;
+        self.finish(request, Completion::good(Status::EMPTY));
+        self.send_control(peer, Header::control(Kind::Placed, [receiver, 0, 0]))
     }
 
     fn sending(&mut self, key: Key, peer: u32) -> Result<&mut Sending> {
@@ -452,12 +490,21 @@ impl State {
     fn take_piece(&mut self, receive: Key, offset: u64, body: &Body) -> Result<()> {
         let Body::Memory(memory, bytes) = *body else { return Err(lost("piece")) };
         let receiving = self.receiving(receive)?;
-        let Some(status) = receiving.matched else { return Err(lost("piece")) };
+        if receiving.matched.is_none() {
+            return Err(lost("piece"));
+        }
         let room = receiving.buffer.bytes().saturating_sub(offset).min(bytes as u64) as usize;
         if room > 0 {
             receiving.buffer.fill(offset, memory, room);
         }
-        receiving.arrived += bytes as u64;
+        self.arrive(receive, bytes as u64)
+    }
+
+    /// So many bytes more of an announced message are where they belong.
+    fn arrive(&mut self, receive: Key, bytes: u64) -> Result<()> {
+        let receiving = self.receiving(receive)?;
+        let Some(status) = receiving.matched else { return Err(lost("piece")) };
+        receiving.arrived += bytes;
         if receiving.arrived >= status.bytes {
             let envelope = Envelope { source: status.source as u32, tag: status.tag };
             let completion = receiving.ended(envelope, status.bytes);

@@ -354,6 +354,11 @@ impl Bridged {
         self.link(peer).map_or_else(|| self.inner.is_near(peer), |link| link.carried.is_none())
     }
 
+    pub(super) fn seat(&self, peer: u32) -> Option<(&Job, u32)> {
+        let Some(link) = self.link(peer) else { return self.inner.seat(peer) };
+        link.peer.as_ref().filter(|_| link.carried.is_none()).map(|(job, rank)| (&**job, *rank))
+    }
+
     pub(super) fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
         let Some(link) = self.link(peer) else { return self.inner.copy_across(peer, copy) };
         let Some((job, rank)) = link.peer.as_ref().filter(|_| self.single_copy && link.carried.is_none())

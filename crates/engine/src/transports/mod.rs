@@ -209,6 +209,32 @@ impl Waiter {
         }
     }
 
+    /// The same for the helper, while the program computes.
+    #[must_use]
+    pub fn prepare_beside(&self) -> Ticket {
+        match self {
+            Self::Alone(loner) => Ticket::Futex(loner.doorbell().prepare_beside()),
+            Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare_beside()),
+            Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
+        }
+    }
+
+    /// Whether a rank of this host has a helper that can be called.
+    #[must_use]
+    pub fn has_helpers(&self) -> bool {
+        match self {
+            Self::Doorbell(job, _) | Self::Inbox(_, job) => job.has_helpers(),
+            Self::Alone(_) | Self::Simulated(_) => false,
+        }
+    }
+
+    /// Calls the helpers of those that compute: this process waits, perhaps for one of them.
+    pub fn call_helpers(&self) {
+        if let Self::Doorbell(job, _) | Self::Inbox(_, job) = self {
+            job.local_ranks().iter().for_each(|&rank| job.call_helper(rank));
+        }
+    }
+
     /// Takes the announcement back, before a sleep or after it; only when no other thread of this process is asleep.
     pub fn stay_awake(&self) {
         match self {
@@ -486,6 +512,29 @@ impl Transport {
             Self::Hosts(transport) => transport.rise(),
             Self::Bridged(transport) => transport.inner.rise(),
             _ => false,
+        }
+    }
+
+    /// The segment in which `peer` says what it does, and its rank there; none where that cannot be seen.
+    fn seat(&self, peer: u32) -> Option<(&Job, u32)> {
+        match self {
+            Self::SharedMemory(transport) => Some((transport.job(), peer)),
+            Self::Hosts(transport) => transport.is_near(peer).then(|| (transport.rings.job(), peer)),
+            Self::Bridged(transport) => transport.seat(peer),
+            Self::Alone | Self::File(_) | Self::Simulated(_) => None,
+        }
+    }
+
+    /// Whether `peer` is in a call of MPI that waits, as far as can be seen. Where nobody has a helper nobody has left an operation behind.
+    #[must_use]
+    pub fn waits(&self, peer: u32) -> bool {
+        self.seat(peer).is_none_or(|(job, rank)| !job.has_helpers() || job.slot(rank).waits())
+    }
+
+    /// Calls the helper of `peer`, if that computes and has one.
+    pub fn call_helper(&self, peer: u32) {
+        if let Some((job, rank)) = self.seat(peer) {
+            job.call_helper(rank);
         }
     }
 

@@ -96,6 +96,11 @@ impl SharedMemory {
         self.single_copy = which_once(forced, crowded);
     }
 
+    /// The segment that all processes of this host see.
+    pub(super) fn job(&self) -> &Job {
+        &self.job
+    }
+
     pub(super) fn limits(&self) -> Limits {
         Limits {
             eager_bytes_max: self.eager_bytes_max as u64,

@@ -29,7 +29,8 @@ pub enum Kind {
     Eager = 1,
     /// A whole message of a synchronous send: `[sender request]`; answered by `Matched`.
     EagerSynchronous = 2,
-    /// A message announced: `[sender request, bytes, address]`; address 0 means "not to be read directly".
+    /// A message announced: `[sender request, bytes, address]`; address 0 means "not to be read directly", and its highest bit "better in
+    /// pieces, while I wait".
     Announce = 3,
     /// The receiver wants an announced message in pieces: `[sender request, receiver request]`.
     Clear = 4,
@@ -45,10 +46,15 @@ pub enum Kind {
     Cancelled = 9,
     /// What processes of a window say to each other: three words, which `one_sided` knows; so does the tag.
     OneSided = 10,
+    /// The receiver computes, and wants the sender to write an announced message to its memory: `[sender request, receiver request,
+    /// address]`; answered by `Placed`, or by pieces.
+    Place = 11,
+    /// The sender has written a message to the receiver's memory: `[receiver request]`.
+    Placed = 12,
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Eager,
         Self::EagerSynchronous,
         Self::Announce,
@@ -59,6 +65,8 @@ impl Kind {
         Self::Cancel,
         Self::Cancelled,
         Self::OneSided,
+        Self::Place,
+        Self::Placed,
     ];
 
     /// The kind with this number, if there is one.
@@ -72,9 +80,9 @@ impl Kind {
     pub fn words(self) -> usize {
         match self {
             Self::Eager => 0,
-            Self::EagerSynchronous | Self::Fetched | Self::Matched | Self::Cancel => 1,
+            Self::EagerSynchronous | Self::Fetched | Self::Matched | Self::Cancel | Self::Placed => 1,
             Self::Clear | Self::Piece | Self::Cancelled => 2,
-            Self::Announce | Self::OneSided => 3,
+            Self::Announce | Self::OneSided | Self::Place => 3,
         }
     }
 }
@@ -181,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_survives_the_wire(number in 1_u8..=10, context: u64, source: u32, tag: i32, words: [u64; 3]) {
+        fn a_header_survives_the_wire(number in 1_u8..=12, context: u64, source: u32, tag: i32, words: [u64; 3]) {
             let kind = Kind::from_number(number).unwrap();
             let mut header = Header { kind, context, source, tag, words };
             header.words[kind.words()..].fill(0);
@@ -189,7 +197,7 @@ mod tests {
         }
 
         #[test]
-        fn both_ways_of_writing_agree(number in 1_u8..=10, context: u64, source: u32, tag: i32, words: [u64; 3]) {
+        fn both_ways_of_writing_agree(number in 1_u8..=12, context: u64, source: u32, tag: i32, words: [u64; 3]) {
             let kind = Kind::from_number(number).unwrap();
             let mut header = Header { kind, context, source, tag, words };
             header.words[kind.words()..].fill(0);
@@ -202,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn short_bytes_are_refused(number in 1_u8..=10, bytes in prop::collection::vec(any::<u8>(), 0..16)) {
+        fn short_bytes_are_refused(number in 1_u8..=12, bytes in prop::collection::vec(any::<u8>(), 0..16)) {
             prop_assert_eq!(Header::decode(Kind::from_number(number).unwrap(), &bytes), None);
         }
     }
@@ -210,6 +218,6 @@ mod tests {
     #[test]
     fn unknown_kinds_are_refused() {
         assert_eq!(Kind::from_number(0), None);
-        assert_eq!(Kind::from_number(11), None);
+        assert_eq!(Kind::from_number(13), None);
     }
 }

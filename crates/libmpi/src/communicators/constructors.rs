@@ -18,7 +18,7 @@ use crate::caching::{self, Owner};
 use crate::error_handlers::inherit;
 use crate::parse::{self, Out, Text};
 use crate::tables::tables;
-use crate::{error_handlers, info, instance};
+use crate::{error_handlers, info, instance, library};
 
 /// Starts a duplicate: its handle, and the request that completes when it can be used. Attributes are copied and hints set
 /// at once. Hints do not go from the original to the duplicate (since MPI 4.0).
@@ -66,7 +66,7 @@ fn duplicate_later(
         return free(made).and(Err(error));
     }
     newcomm.set(made)?;
-    request.set(parse::request_handle(started))
+    library::leave_behind(request, started)
 }
 
 /// Frees a communicator, whose attributes are deleted first.

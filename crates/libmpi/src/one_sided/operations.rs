@@ -13,8 +13,8 @@ use postrider_engine::one_sided::{Combination, Origin, Target};
 use postrider_engine::operations::{Operation, Operator};
 use postrider_engine::point_to_point::Buffer;
 
-use crate::instance;
 use crate::parse::{self, Data, Memory, Out, Place};
+use crate::{instance, library};
 
 #[inline(always)]
 fn buffer(state: &State, (memory, count, datatype): Data) -> Result<Buffer> {
@@ -69,7 +69,7 @@ fn put_anywhere(win: MPI_Win, from: Data, to: Place, request: Option<Out<MPI_Req
         let (data, target) = (buffer(state, from)?, target(state, to, &mut own)?);
         state.put(window, data, target, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+    request.map_or(Ok(()), |request| library::leave_behind(request, key))
 }
 
 #[inline(always)]
@@ -90,7 +90,7 @@ fn get_anywhere(win: MPI_Win, to: Data, from: Place, request: Option<Out<MPI_Req
         let (result, target) = (buffer(state, to)?, target(state, from, &mut own)?);
         state.get(window, result, target, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+    request.map_or(Ok(()), |request| library::leave_behind(request, key))
 }
 
 /// Does it the short way: elements of one predefined datatype on all sides. None when nothing has happened.
@@ -137,7 +137,7 @@ fn accumulate_anywhere(
         let operation = parse::operation(state, op)?;
         state.accumulate(window, origin, target, &operation, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+    request.map_or(Ok(()), |request| library::leave_behind(request, key))
 }
 
 #[inline(always)]
@@ -173,7 +173,7 @@ fn get_accumulate_anywhere(
         let (result, target) = (origin(state, result)?, target(state, to, &mut own)?);
         state.get_accumulate(window, from, result, target, &operation, request.is_some())
     })?;
-    request.map_or(Ok(()), |request| request.set(parse::request_handle(key)))
+    request.map_or(Ok(()), |request| library::leave_behind(request, key))
 }
 
 /// What `MPI_Compare_and_swap` takes: integers, truth values and bytes.

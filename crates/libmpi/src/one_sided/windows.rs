@@ -23,7 +23,7 @@ fn create(
     let alignment = alignment(&info)?;
     let new = NewWindow { communicator, flavor, base: memory.user(), size, unit, info, alignment };
     let key = instance().create_window(&new)?;
-    library::keep_helper()?;
+    library::open_window()?;
     win.set(parse::window_handle(key))
 }
 
@@ -98,7 +98,6 @@ mpi! {
         let freed = checked.and_then(|()| caching::delete_all(Owner::Window(handle))).and_then(|()| {
             let handler = instance().with(|state| Ok(state.windows.get(key)?.handler))?;
             instance().free_window(key)?;
-            library::keep_helper()?;
             tables().release(handler)
         });
         freed.map_err(|error| error.on(RaisedOn::Communicator(communicator)))?;

@@ -33,6 +33,8 @@ const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
 /// The chapter of files.
 const IO: &str = "io";
+/// A program whose ranks speak to each other through files while they call no MPI.
+const SIGNALS: &str = "progress";
 
 /// What runs, with several ranks on each host, through a central directory that caches names and attributes and refuses locks. The
 /// programs of the I/O chapter have their files there, and no messages.
@@ -84,7 +86,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
 struct Place {
     ranks: usize,
     hosts: String,
-    /// The directory for the files of programs of the I/O chapter.
+    /// The directory for the files of programs.
     files: &'static str,
 }
 
@@ -101,7 +103,7 @@ fn case(arguments: &Arguments, build: &Build, way: Way, place: &Place) -> Case {
     let level = format!("TEST_THREAD_LEVEL={level}");
     let mut options = vec!["--hosts", hosts, "-x", &level];
     let directory = format!("TMPDIR={files}");
-    if build.chapter == IO {
+    if build.chapter == IO || build.name == SIGNALS {
         options.extend(["-x", &directory]);
     }
     let command = arguments.launch(&options, Some(way), &[&build.binary.display().to_string()]);
