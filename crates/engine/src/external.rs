@@ -29,7 +29,10 @@ pub struct Generalized {
 
 impl State {
     /// Makes a generalized request, which is under way (`MPI_Grequest_start`).
-    pub fn start_generalized(&mut self, callbacks: Generalized) -> Key {
+    ///
+    /// # Errors
+    /// When there are too many requests.
+    pub fn start_generalized(&mut self, callbacks: Generalized) -> Result<Key> {
         self.insert_request(Self::SELF, Work::Generalized { callbacks: Box::new(callbacks), complete: false })
     }
 

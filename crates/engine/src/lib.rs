@@ -217,12 +217,12 @@ impl State {
     fn new(world: &mut World) -> Self {
         let mut nothing = OwnedMemory::new(1);
         let mut requests = Table::new(MPI_ERR_REQUEST, "request");
-        requests.insert(Request::sent());
+        let _ = requests.insert(Request::sent());
         let mut communicators = Table::new(MPI_ERR_COMM, "communicator");
         let all = Arc::new(Group::range(Process(0), world.facts.size));
         let own = Arc::new(Group::range(Process(world.facts.rank), 1));
-        communicators.insert(Communicator::predefined(0, all, world.facts.rank, "MPI_COMM_WORLD"));
-        communicators.insert(Communicator::predefined(1, own, 0, "MPI_COMM_SELF"));
+        let _ = communicators.insert(Communicator::predefined(0, all, world.facts.rank, "MPI_COMM_WORLD"));
+        let _ = communicators.insert(Communicator::predefined(1, own, 0, "MPI_COMM_SELF"));
         Self {
             own: world.facts.rank,
             strangers: processes::Strangers::new(world.key, world.facts.size),

@@ -177,7 +177,7 @@ impl State {
                 receiver: None,
             }),
         };
-        let key = self.insert_partitioned(communicator, message.buffer, partitions, side);
+        let key = self.insert_partitioned(communicator, message.buffer, partitions, side)?;
         if let Some(route) = route {
             let words = [u64::from(key.0), bytes, 0];
             self.say_part(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
@@ -193,12 +193,12 @@ impl State {
         let communicator = message.communicator;
         let Some(route) = self.partitioned_route(&message)? else {
             let side = Side::Nobody { partitions, status: Status::PROC_NULL };
-            return Ok(self.insert_partitioned(communicator, message.buffer, partitions, side));
+            return self.insert_partitioned(communicator, message.buffer, partitions, side);
         };
         let envelope = Envelope { source: message.peer as u32, tag: message.tag };
         let arrived = vec![0; partitions];
         let side = Side::Receive(Receiving { envelope, sender: None, arrived, bytes: 0 });
-        let key = self.insert_partitioned(communicator, message.buffer, partitions, side);
+        let key = self.insert_partitioned(communicator, message.buffer, partitions, side)?;
         let pattern = Pattern { source: Some(envelope.source), tag: Some(envelope.tag) };
         match self.matching.take_unexpected(route.context, pattern) {
             Some((_, arrived)) => self.meet_announced(key, &arrived)?,
@@ -227,7 +227,7 @@ impl State {
         buffer: Buffer,
         partitions: usize,
         side: Side,
-    ) -> Key {
+    ) -> Result<Key> {
         let partition_bytes = buffer.bytes().checked_div(partitions as u64).unwrap_or(0);
         let partitioned = Partitioned { buffer, partition_bytes, round: Round::Inactive, side };
         self.insert_request(communicator, Work::Partitioned(Box::new(partitioned)))

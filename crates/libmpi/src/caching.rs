@@ -83,7 +83,7 @@ fn create(
     keyval: Out<c_int>,
 ) -> Result<()> {
     let made = Keyval { kind, copy: copy.0, delete: delete.0, extra_state: extra_state.0, callers: None };
-    keyval.set(number(instance().with(|state| Ok(state.caching.create(made)))?))
+    keyval.set(number(instance().with(|state| state.caching.create(made))?))
 }
 
 fn free(kind: Kind, keyval: Out<c_int>) -> Result<()> {

@@ -129,7 +129,7 @@ mpi! {
     MPI_Get_hw_resource_info (hw_info: Out<MPI_Info>) {
         let mut found = Info::default();
         found.set("mpi_shared_memory", "true")?;
-        hw_info.set(info::new_handle(found))
+        hw_info.set(info::new_handle(found)?)
     }
 
     /// Section 15.2.4: nothing is profiled here, so nothing is to be controlled. Further arguments are ignored.

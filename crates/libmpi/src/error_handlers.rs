@@ -46,7 +46,7 @@ fn create(kind: HandlerKind, function: Memory, made: Out<MPI_Errhandler>) -> Res
     if function.0 == 0 {
         return Err(Error::new(MPI_ERR_ARG, "the error handler's function is a null pointer"));
     }
-    let key = tables().error_handlers.insert(ErrorHandler { kind, function: function.0, uses: 1 });
+    let key = tables().error_handlers.insert(ErrorHandler { kind, function: function.0, uses: 1 })?;
     made.set(handle(Handler::User(key)))
 }
 

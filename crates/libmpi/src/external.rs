@@ -75,7 +75,7 @@ mpi! {
         }
         let (query, free, cancel, extra_state) = (query_fn.0, free_fn.0, cancel_fn.0, extra_state.0);
         let callbacks = Generalized { query, free, cancel, extra_state, fortran: false, file: None };
-        let key = instance().with(|state| Ok(state.start_generalized(callbacks)))?;
+        let key = instance().with(|state| state.start_generalized(callbacks))?;
         request.set(parse::request_handle(key))
     }
 

@@ -32,8 +32,11 @@ fn key(handle: MPI_Info) -> Result<Key> {
 }
 
 /// The handle of a new info object.
-pub fn new_handle(info: Info) -> MPI_Info {
-    MPI_Info(parse::handle_of(tables().infos.insert(info)))
+///
+/// # Errors
+/// When there are too many.
+pub fn new_handle(info: Info) -> Result<MPI_Info> {
+    Ok(MPI_Info(parse::handle_of(tables().infos.insert(info)?)))
 }
 
 /// A copy of the hints of an info argument, empty for `MPI_INFO_NULL`.
@@ -53,7 +56,7 @@ const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
 /// When the object's hints are too long.
 pub fn new_handle_of_object(mut info: Info) -> Result<MPI_Info> {
     info.set(MEMORY_KINDS.0, MEMORY_KINDS.1)?;
-    Ok(new_handle(info))
+    new_handle(info)
 }
 
 /// What is known of how this process was started (section 10, `MPI_INFO_ENV`): the keys of which nothing is known are absent.
@@ -85,18 +88,18 @@ fn environment() -> &'static Info {
 anytime! {
     /// Section 10.
     MPI_Info_create (info: Out<MPI_Info>) {
-        info.set(new_handle(Info::default()))
+        info.set(new_handle(Info::default())?)
     }
 
     /// Section 10: what `MPI_INFO_ENV` has. The arguments are known to this library anyhow.
     MPI_Info_create_env (_argc: c_int, _argv: Out<*mut c_char>, info: Out<MPI_Info>) {
-        info.set(new_handle(environment().clone()))
+        info.set(new_handle(environment().clone())?)
     }
 
     /// Section 10.
     MPI_Info_dup (info: MPI_Info, newinfo: Out<MPI_Info>) {
         let copy = read(info, |info| Ok(info.clone()))?;
-        newinfo.set(new_handle(copy))
+        newinfo.set(new_handle(copy)?)
     }
 
     /// Section 10.

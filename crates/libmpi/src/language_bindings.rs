@@ -61,13 +61,13 @@ anytime! {
         sizes.set("mpi_aint_size", &size_of::<MPI_Aint>().to_string())?;
         sizes.set("mpi_count_size", &size_of::<MPI_Count>().to_string())?;
         sizes.set("mpi_offset_size", &size_of::<MPI_Offset>().to_string())?;
-        info.set(info::new_handle(sizes))
+        info.set(info::new_handle(sizes)?)
     }
 
     /// Section 20.3: null as long as the program has said nothing of its Fortran compiler.
     MPI_Abi_get_fortran_info (info: Out<MPI_Info>) {
         let found = tables().fortran.clone();
-        info.set(found.map_or(MPI_INFO_NULL, info::new_handle))
+        info.set(found.map(info::new_handle).transpose()?.unwrap_or(MPI_INFO_NULL))
     }
 
     /// Section 20.3: once in a process. The sizes must be those of this library's Fortran datatypes.

@@ -18,7 +18,7 @@ fn create(function: Option<UserFunction>, commute: c_int, op: Out<MPI_Op>) -> Re
         return Err(Error::new(MPI_ERR_ARG, "the function of the operation is a null pointer"));
     };
     let operation = Operation::User { function, commutative: commute != 0 };
-    let key = instance().with(|state| Ok(state.operations.insert(operation)))?;
+    let key = instance().with(|state| state.operations.insert(operation))?;
     op.set(MPI_Op(parse::handle_of(key)))
 }
 

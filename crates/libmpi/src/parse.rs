@@ -592,11 +592,14 @@ pub fn group(state: &State, handle: MPI_Group) -> Result<Arc<Group>> {
 }
 
 /// The handle of a new group object.
-pub fn group_handle(state: &mut State, group: Group) -> MPI_Group {
+///
+/// # Errors
+/// When there are too many.
+pub fn group_handle(state: &mut State, group: Group) -> Result<MPI_Group> {
     if group.is_empty() {
-        return MPI_GROUP_EMPTY;
+        return Ok(MPI_GROUP_EMPTY);
     }
-    MPI_Group(handle_of(state.groups.insert(Arc::new(group))))
+    Ok(MPI_Group(handle_of(state.groups.insert(Arc::new(group))?)))
 }
 
 /// An operation.

@@ -52,7 +52,7 @@ fn begin(hints: MPI_Info, handler: Handler) -> Result<MPI_Session> {
     let own = info_of(&hints, provided)?;
     let key = instance().with(|state| {
         tables().retain(handler)?;
-        Ok(state.sessions.insert(Session::new(handler, own)))
+        state.sessions.insert(Session::new(handler, own))
     })?;
     Ok(MPI_Session(parse::handle_of(key)))
 }
@@ -131,7 +131,7 @@ mpi! {
         let size = instance().with(|state| Ok(state.process_set(&name)?.size()))?;
         let mut found = Info::default();
         found.set("mpi_size", &size.to_string())?;
-        info.set(info::new_handle(found))
+        info.set(info::new_handle(found)?)
     }
 
     /// Section 7.3.2.
@@ -140,7 +140,7 @@ mpi! {
         let name = pset_name.get()?;
         newgroup.set(instance().with(|state| {
             let group = state.process_set(&name)?;
-            Ok(handle_with_session(state, group, Some(key)))
+            handle_with_session(state, group, Some(key))
         })?)
     }
 

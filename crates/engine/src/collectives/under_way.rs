@@ -91,12 +91,15 @@ impl UnderWay {
 
 impl State {
     /// Starts an operation; it does not go on before the next progress.
-    pub(crate) fn start_collective(&mut self, planned: Planned) -> Key {
+    ///
+    /// # Errors
+    /// When there are too many requests.
+    pub(crate) fn start_collective(&mut self, planned: Planned) -> Result<Key> {
         let communicator = planned.communicator();
         let work = Work::Collective(Some(Box::new(UnderWay::new(planned))));
-        let key = self.insert_request(communicator, work);
+        let key = self.insert_request(communicator, work)?;
         self.collectives.push(key);
-        key
+        Ok(key)
     }
 
     /// An operation that can go on; the helper leaves those to the program that call it.
@@ -149,7 +152,7 @@ impl Instance {
     ) -> Result<Key> {
         let mut state = self.lock();
         let planned = self.plan(&mut state, communicator, (Form::Beside, arguments), prepare)?;
-        let key = state.start_collective(planned);
+        let key = state.start_collective(planned)?;
         drop(self.advance(state));
         Ok(key)
     }

@@ -120,7 +120,10 @@ impl Default for Caching {
 
 impl Caching {
     /// Makes a key.
-    pub fn create(&mut self, keyval: Keyval) -> Key {
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn create(&mut self, keyval: Keyval) -> Result<Key> {
         self.keyvals.insert((keyval, 0, false))
     }
 

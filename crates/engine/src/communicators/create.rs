@@ -240,7 +240,7 @@ impl Instance {
             let Some(rank) = group.rank(Process(state.own)) else {
                 return Err(Error::new(MPI_ERR_GROUP, "this process is not in the new communicator's group"));
             };
-            Ok(state.communicators.insert(Communicator::new(context, local_context, group, rank, remote)))
+            state.communicators.insert(Communicator::new(context, local_context, group, rank, remote))
         })
     }
 

@@ -50,7 +50,7 @@ impl State {
         let first = |group: &super::Group| group.process(0).map(|process| self.identity(process));
         let leads = found.remote.as_ref().is_none_or(|remote| first(&found.group) < first(remote));
         let rank = found.rank;
-        let made = self.communicators.insert(duplicate);
+        let made = self.communicators.insert(duplicate)?;
         let mut pending = Pending { made, messages: Vec::new(), contexts: OwnedMemory::new(2 * BYTES) };
         if leads && rank == 0 {
             self.tell_contexts(original, &mut pending)?;
@@ -60,7 +60,7 @@ impl State {
             let buffer = Buffer::dense(UserMemory::of(&mut pending.contexts), BYTES as u64);
             pending.messages.push(self.post_receive(original, context, pattern, buffer)?);
         }
-        let request = self.insert_request(original, Work::Duplicate(Box::new(pending)));
+        let request = self.insert_request(original, Work::Duplicate(Box::new(pending)))?;
         Ok((made, request))
     }
 

@@ -247,7 +247,7 @@ impl State {
         window.peers = found.group.processes().map(peer).collect();
         let (context, rank) = (window.context, window.rank);
         (window.peer(rank).size, window.peer(rank).unit) = (own.size, own.unit);
-        let key = self.windows.insert(window);
+        let key = self.windows.insert(window)?;
         self.window_contexts.insert(context, key);
         Ok(key)
     }

@@ -194,7 +194,8 @@ impl State {
             return self.windows.get(window)?.do_directly(&mut transfer, &nothing).map(|()| Self::SENT);
         }
         let communicator = found.communicator;
-        let request = with_request.then(|| self.insert_request(communicator, Work::Access(None)));
+        let request =
+            if with_request { Some(self.insert_request(communicator, Work::Access(None))?) } else { None };
         let mut transfer = self.transfer(window, (verb, combination), data, to, request)?;
         transfer.total = total;
         self.windows.get_mut(window)?.peer(transfer.rank).silent += 1;
@@ -306,7 +307,7 @@ impl State {
         }
         let communicator = found.communicator;
         let fetch = Fetch { window, rank: to.1.rank, result, left };
-        let request = self.insert_request(communicator, Work::Access(Some(Box::new(fetch))));
+        let request = self.insert_request(communicator, Work::Access(Some(Box::new(fetch))))?;
         self.requests.get_mut(request)?.orphan = !with_request;
         let mut transfer = self.transfer(window, what, data, to, Some(request))?;
         transfer.kept = kept;

@@ -194,7 +194,9 @@ impl State {
         let communicator = found.communicator;
         let fetch = Fetch { window, rank, result: Buffer::dense(result, run.bytes), left: run.bytes };
         let work = Work::Access(Some(Box::new(fetch)));
-        let request = self.requests.insert(Request { work, communicator, orphan: true });
+        let Ok(request) = self.requests.insert(Request { work, communicator, orphan: true }) else {
+            return false;
+        };
         let sent = self.send_access(run, Verb::Get, request, self.nowhere);
         let sent = sent.map(|peer| peer.unanswered += 1).is_some();
         if !sent {

@@ -166,7 +166,7 @@ impl State {
             BufferOwner::Communicator(key) => key,
             BufferOwner::Process | BufferOwner::Session(_) => Self::SELF,
         };
-        Ok(self.insert_request(communicator, Work::Flush(owner)))
+        self.insert_request(communicator, Work::Flush(owner))
     }
 
     pub(crate) fn has_buffered_messages(&self) -> bool {

@@ -115,7 +115,7 @@ impl State {
             }
             None => {
                 let done = Work::Done(Completion::good(Status::PROC_NULL));
-                Ok(self.insert_request(message.communicator, done))
+                self.insert_request(message.communicator, done)
             }
         }
     }
@@ -147,11 +147,14 @@ impl State {
         let Some((context, pattern)) = self.pattern(communicator, source, tag)? else {
             return Ok(Some((NullMessage::NoProcess, Status::PROC_NULL)));
         };
-        Ok(self.matching.take_unexpected(context, pattern).map(|(envelope, arrived)| {
-            let status = status_of(envelope, &arrived);
-            let key = self.messages.insert(MatchedMessage { communicator, context, envelope, arrived });
-            (NullMessage::Real(key), status)
-        }))
+        // Once it is out of the queue it has to go somewhere.
+        self.messages.check_room(1)?;
+        let Some((envelope, arrived)) = self.matching.take_unexpected(context, pattern) else {
+            return Ok(None);
+        };
+        let status = status_of(envelope, &arrived);
+        let key = self.messages.insert(MatchedMessage { communicator, context, envelope, arrived })?;
+        Ok(Some((NullMessage::Real(key), status)))
     }
 
     /// Receives a message that [`State::take_message`] took (`MPI_Imrecv`).
@@ -161,11 +164,12 @@ impl State {
     pub fn imrecv(&mut self, message: NullMessage, buffer: Buffer) -> Result<Key> {
         let NullMessage::Real(key) = message else {
             let done = Work::Done(Completion::good(Status::PROC_NULL));
-            return Ok(self.insert_request(Self::WORLD, done));
+            return self.insert_request(Self::WORLD, done);
         };
+        self.requests.check_room(1)?;
         let MatchedMessage { communicator, context, envelope, arrived } = self.messages.remove(key)?;
         let receiving = Receiving { buffer, context, matched: None, arrived: 0 };
-        let key = self.insert_request(communicator, Work::Receive(receiving));
+        let key = self.insert_request(communicator, Work::Receive(receiving))?;
         self.take_over(key, envelope, arrived)?;
         Ok(key)
     }
@@ -206,10 +210,11 @@ impl State {
     }
 
     fn start_both(&mut self, send: &Message, receive: Message, memory: Option<OwnedMemory>) -> Result<Key> {
-        // Both are checked first, so that a wrong rank leaves nothing behind.
+        // All is checked first, so that a wrong rank or a full table leaves nothing behind.
         check_send_tag(send.tag)?;
         let route = self.route(send.communicator, send.peer)?;
         self.pattern(receive.communicator, receive.peer, receive.tag)?;
+        self.requests.check_room(3)?;
         let communicator = receive.communicator;
         let (receive, send) = if route.is_some_and(|route| self.announces(route.peer, send.buffer.bytes())) {
             let send = self.crossing(|state| state.isend(send, Mode::Standard))?;
@@ -217,7 +222,7 @@ impl State {
         } else {
             (self.irecv(receive)?, self.isend(send, Mode::Standard)?)
         };
-        Ok(self.insert_request(communicator, Work::Both { receive, send, memory }))
+        self.insert_request(communicator, Work::Both { receive, send, memory })
     }
 
     /// Makes a persistent request (section 3.9). Arguments are checked now.
@@ -237,10 +242,8 @@ impl State {
             }
             Template::Collective(planned) => planned.communicator(),
         };
-        Ok(self.insert_request(
-            communicator,
-            Work::Persistent(Box::new(Persistent { template, active: Active::No })),
-        ))
+        let persistent = Persistent { template, active: Active::No };
+        self.insert_request(communicator, Work::Persistent(Box::new(persistent)))
     }
 
     /// Starts a persistent request.
@@ -262,7 +265,7 @@ impl State {
                 None => Active::Ended(Completion::good(Status::EMPTY)),
             },
             Template::Receive(message) => Active::Under(self.irecv(message)?),
-            Template::Collective(planned) => Active::Under(self.start_collective(planned)),
+            Template::Collective(planned) => Active::Under(self.start_collective(planned)?),
         };
         if let Work::Persistent(persistent) = &mut self.requests.get_mut(key)?.work {
             persistent.active = active;

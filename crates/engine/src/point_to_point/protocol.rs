@@ -123,7 +123,7 @@ impl State {
         let mut header = Header { kind: Kind::Eager, ..route.header(tag) };
         let mut request = None;
         if synchronous {
-            let key = self.insert_send(route, memory, buffer.bytes(), None);
+            let key = self.insert_send(route, memory, buffer.bytes(), None)?;
             header.kind = Kind::EagerSynchronous;
             header.words[0] = u64::from(key.0);
             request = Some(key);
@@ -132,7 +132,10 @@ impl State {
         if queue_is_empty && self.transport.send(route.peer, &header, memory, bytes)? {
             return Ok(request);
         }
-        let request = request.unwrap_or_else(|| self.insert_send(route, memory, buffer.bytes(), None));
+        let request = match request {
+            Some(request) => request,
+            None => self.insert_send(route, memory, buffer.bytes(), None)?,
+        };
         self.enqueue(route.peer, Outgoing::Message { header, memory, bytes, packed, request });
         Ok(Some(request))
     }
@@ -143,12 +146,12 @@ impl State {
         memory: UserMemory,
         bytes: u64,
         packed: Option<OwnedMemory>,
-    ) -> Key {
+    ) -> Result<Key> {
         let sending = Sending { peer: route.peer, memory, bytes, packed, matched: false };
         self.insert_request(route.communicator, Work::Send(sending))
     }
 
-    pub(crate) fn insert_request(&mut self, communicator: Key, work: Work) -> Key {
+    pub(crate) fn insert_request(&mut self, communicator: Key, work: Work) -> Result<Key> {
         self.requests.insert(Request { work, communicator, orphan: false })
     }
 
@@ -160,7 +163,7 @@ impl State {
             SingleCopy::Crossing if !self.is_crossing(&route) => address | BETTER_IN_PIECES,
             SingleCopy::Crossing | SingleCopy::Always => address,
         };
-        let request = self.insert_send(route, memory, buffer.bytes(), packed);
+        let request = self.insert_send(route, memory, buffer.bytes(), packed)?;
         if self.transport.is_near(route.peer) {
             self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
         }
@@ -204,7 +207,10 @@ impl State {
             self.deliver(receive, envelope, &mut Body::Memory(memory, buffer.bytes() as usize))?;
             return Ok(None);
         }
-        let request = synchronous.then(|| self.insert_send(route, memory, buffer.bytes(), None));
+        let request = match synchronous {
+            true => Some(self.insert_send(route, memory, buffer.bytes(), None)?),
+            false => None,
+        };
         let held = Held::Memory(packed.unwrap_or_else(|| buffer.pack()));
         let content = Content::Whole { held, synchronous: request.map(|key| u64::from(key.0)) };
         self.matching.hold(
@@ -238,10 +244,9 @@ impl State {
         pattern: Pattern,
         buffer: Buffer,
     ) -> Result<Key> {
-        let found = self.matching.take_unexpected(context, pattern);
         let receiving = Receiving { buffer, context, matched: None, arrived: 0 };
-        let key = self.insert_request(communicator, Work::Receive(receiving));
-        match found {
+        let key = self.insert_request(communicator, Work::Receive(receiving))?;
+        match self.matching.take_unexpected(context, pattern) {
             Some((envelope, arrived)) => self.take_over(key, envelope, arrived)?,
             None => self.matching.post(context, pattern, key),
         }

@@ -94,14 +94,14 @@ mpi! {
     /// Section 7.3.2.
     MPI_Comm_group (comm: MPI_Comm, group: Out<MPI_Group>) on comm {
         let (found, session) = read(comm, |found| Ok(((*found.group).clone(), found.session)))?;
-        group.set(instance().with(|state| Ok(handle_with_session(state, found, session)))?)
+        group.set(instance().with(|state| handle_with_session(state, found, session))?)
     }
 
     /// Section 7.6.1.
     MPI_Comm_remote_group (comm: MPI_Comm, group: Out<MPI_Group>) on comm {
         let both = |found: &Communicator| Some((found.remote.as_deref().cloned()?, found.session));
         let (found, session) = read(comm, |found| both(found).ok_or_else(not_inter))?;
-        group.set(instance().with(|state| Ok(handle_with_session(state, found, session)))?)
+        group.set(instance().with(|state| handle_with_session(state, found, session))?)
     }
 
     /// Section 7.8: a name that is too long is cut.

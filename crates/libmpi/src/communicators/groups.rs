@@ -17,16 +17,19 @@ pub fn session_of(state: &State, group: MPI_Group) -> Option<Key> {
 }
 
 /// The handle of a new group that comes from a session, if there is one.
-pub fn handle_with_session(state: &mut State, group: Group, session: Option<Key>) -> MPI_Group {
-    let handle = parse::group_handle(state, group);
+///
+/// # Errors
+/// When there are too many.
+pub fn handle_with_session(state: &mut State, group: Group, session: Option<Key>) -> Result<MPI_Group> {
+    let handle = parse::group_handle(state, group)?;
     if let (Some(key), Some(session)) = (parse::key_of(handle.0), session) {
         state.sessions_of_groups.insert(key, session);
     }
-    handle
+    Ok(handle)
 }
 
 /// The handle of a new group that was made of others.
-fn derived(state: &mut State, group: Group, from: &[MPI_Group]) -> MPI_Group {
+fn derived(state: &mut State, group: Group, from: &[MPI_Group]) -> Result<MPI_Group> {
     let session = from.iter().find_map(|&group| session_of(state, group));
     handle_with_session(state, group, session)
 }
@@ -35,7 +38,7 @@ fn derived(state: &mut State, group: Group, from: &[MPI_Group]) -> MPI_Group {
 fn from_one(group: MPI_Group, new: Out<MPI_Group>, make: impl FnOnce(&Group) -> Result<Group>) -> Result<()> {
     new.set(instance().with(|state| {
         let made = make(&*parse::group(state, group)?)?;
-        Ok(derived(state, made, &[group]))
+        derived(state, made, &[group])
     })?)
 }
 
@@ -47,7 +50,7 @@ fn from_two(
 ) -> Result<()> {
     new.set(instance().with(|state| {
         let made = make(&*parse::group(state, one)?, &*parse::group(state, other)?);
-        Ok(derived(state, made, &[one, other]))
+        derived(state, made, &[one, other])
     })?)
 }
 

@@ -21,7 +21,7 @@ type Made = Result<Arc<Datatype>>;
 fn create(newtype: Out<MPI_Datatype>, make: impl FnOnce(&State) -> Made) -> Result<()> {
     let handle = instance().with(|state| {
         let made = make(state)?;
-        Ok(insert(state, unnamed(made)))
+        insert(state, unnamed(made))
     })?;
     newtype.set(handle)
 }
@@ -166,20 +166,20 @@ fn dimensions(
 }
 
 /// The handle of an unnamed predefined type: calls with equal arguments get the same one (section 19.1.5).
-pub(super) fn f90_handle(state: &mut State, made: Arc<Datatype>) -> MPI_Datatype {
+pub(super) fn f90_handle(state: &mut State, made: Arc<Datatype>) -> Result<MPI_Datatype> {
     let same = |other: &Datatype| {
         let (a, b) = (made.contents(), other.contents());
         a.combiner == b.combiner && a.integers == b.integers
     };
     let known = state.datatypes.iter().find(|(_, object)| same(&object.datatype)).map(|(key, _)| key);
     match known {
-        Some(key) => MPI_Datatype(parse::handle_of(key)),
+        Some(key) => Ok(MPI_Datatype(parse::handle_of(key))),
         None => insert(state, unnamed(made)),
     }
 }
 
 fn create_f90(newtype: Out<MPI_Datatype>, made: Arc<Datatype>) -> Result<()> {
-    newtype.set(instance().with(|state| Ok(f90_handle(state, made)))?)
+    newtype.set(instance().with(|state| f90_handle(state, made))?)
 }
 
 mpi! {

@@ -191,15 +191,15 @@ fn report(
         addresses.set_at(index, address as MPI_Aint)?;
     }
     for (index, datatype) in contents.datatypes.iter().enumerate() {
-        datatypes.set_at(index, instance().with(|state| Ok(handle_for(state, datatype)))?)?;
+        datatypes.set_at(index, instance().with(|state| handle_for(state, datatype))?)?;
     }
     Ok(())
 }
 
 /// The handle of a type that another one was made from: a new one if it is derived, which the program is to free.
-fn handle_for(state: &mut State, datatype: &Arc<Datatype>) -> MPI_Datatype {
+fn handle_for(state: &mut State, datatype: &Arc<Datatype>) -> Result<MPI_Datatype> {
     match named_handle(datatype) {
-        Some(handle) => handle,
+        Some(handle) => Ok(handle),
         None if datatype.is_predefined() => f90_handle(state, Arc::clone(datatype)),
         None => insert(state, unnamed(Arc::clone(datatype))),
     }

@@ -42,8 +42,8 @@ fn unnamed(datatype: Arc<Datatype>) -> DatatypeObject {
 }
 
 /// A new handle of a type.
-fn insert(state: &mut State, object: DatatypeObject) -> MPI_Datatype {
-    MPI_Datatype(parse::handle_of(state.datatypes.insert(object)))
+fn insert(state: &mut State, object: DatatypeObject) -> Result<MPI_Datatype> {
+    Ok(MPI_Datatype(parse::handle_of(state.datatypes.insert(object)?)))
 }
 
 /// What a handle stands for, to change its name or attributes.
@@ -110,7 +110,7 @@ mpi! {
     MPI_Type_dup (oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) {
         let copy = instance().with(|state| {
             let copy = Datatype::dup(parse::datatype(state, oldtype)?);
-            Ok(insert(state, unnamed(copy)))
+            insert(state, unnamed(copy))
         })?;
         // A program that goes on after an error finds that there is no duplicate.
         newtype.set(MPI_DATATYPE_NULL)?;

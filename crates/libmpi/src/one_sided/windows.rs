@@ -110,7 +110,7 @@ mpi! {
         let made = instance().with(|state| {
             let communicator = state.windows.get(key)?.communicator;
             let found = (*state.communicators.get(communicator)?.group).clone();
-            Ok(parse::group_handle(state, found))
+            parse::group_handle(state, found)
         })?;
         group.set(made)
     }

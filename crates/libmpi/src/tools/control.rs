@@ -170,7 +170,7 @@ anytime! {
             if handle.0.is_null() || count.0.is_null() {
                 return Err(MPI_T_ERR_INVALID);
             }
-            let key = tools.controls().insert(cvar_index as usize);
+            let key = tools.controls().insert(cvar_index as usize).map_err(|_| MPI_T_ERR_OUT_OF_HANDLES)?;
             give(handle, MPI_T_cvar_handle(parse::handle_of(key)));
             give(count, variable.count());
             Ok(())

@@ -162,7 +162,7 @@ anytime! {
             if session.0.is_null() {
                 return Err(MPI_T_ERR_INVALID);
             }
-            let key = tools.sessions().insert(());
+            let key = tools.sessions().insert(()).map_err(|_| MPI_T_ERR_OUT_OF_SESSIONS)?;
             give(session, MPI_T_pvar_session(parse::handle_of(key)));
             Ok(())
         })
@@ -195,7 +195,7 @@ anytime! {
                 return Err(MPI_T_ERR_INVALID);
             }
             let made = Handle { session, variable, counted: 0, since: None };
-            let key = tools.performance().insert(made);
+            let key = tools.performance().insert(made).map_err(|_| MPI_T_ERR_OUT_OF_HANDLES)?;
             give(handle, MPI_T_pvar_handle(parse::handle_of(key)));
             give(count, 1);
             Ok(())
