@@ -8,9 +8,9 @@ static int values[4];
 
 int main(int argc, char **argv)
 {
-    check_init(&argc, &argv);
+    check_begin(&argc, &argv);
     if (rank == 0) {
-        MPI_Request *requests = malloc(MANY * sizeof *requests);
+        MPI_Request *requests = allocate(MANY * sizeof *requests);
         MPI_Request stale;
         int sent = 0, alike = 0;
         for (int i = 0; i < MANY; i++) {
@@ -33,10 +33,8 @@ int main(int argc, char **argv)
         for (int i = MANY - 1; i >= 0; i--) {
             OK(MPI_Request_free(&requests[i]));
         }
-        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-        OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
         FAILS(MPI_ERR_REQUEST, MPI_Start(&stale));
         free(requests);
     }
-    return check_finish();
+    return check_end();
 }

@@ -141,7 +141,7 @@ struct Added {
     /// The class of a code; none for a class.
     class: Option<i32>,
     /// What `MPI_Add_error_string` gave, which may be empty.
-    text: Option<String>,
+    text: Option<Vec<u8>>,
 }
 
 /// User-defined error classes and codes (section 9.5): numbers above `MPI_ERR_LASTCODE`.
@@ -206,7 +206,7 @@ impl ErrorCodes {
     ///
     /// # Errors
     /// When the code was not added, or the text is too long.
-    pub fn set_text(&mut self, code: i32, text: &str) -> Result<()> {
+    pub fn set_text(&mut self, code: i32, text: &[u8]) -> Result<()> {
         if text.len() >= MPI_MAX_ERROR_STRING {
             let detail = format!("an error string has at most {} characters", MPI_MAX_ERROR_STRING - 1);
             return Err(Error::new(MPI_ERR_ARG, detail));
@@ -280,10 +280,10 @@ impl ErrorCodes {
     ///
     /// # Errors
     /// When there is no such code.
-    pub fn text(&self, code: i32) -> Result<String> {
+    pub fn text(&self, code: i32) -> Result<Vec<u8>> {
         self.check(code)?;
         let own = self.find(code).map(|added| added.text.clone().unwrap_or_default());
-        Ok(own.unwrap_or_else(|| class_text(code).unwrap_or_default().to_owned()))
+        Ok(own.unwrap_or_else(|| class_text(code).unwrap_or_default().as_bytes().to_owned()))
     }
 }
 
@@ -299,9 +299,9 @@ mod tests {
         assert!(codes.add_code(code).is_err());
         assert_eq!((class, code), (MPI_ERR_LASTCODE + 1, MPI_ERR_LASTCODE + 2));
         assert_eq!(codes.class_of(code), Ok(class));
-        assert_eq!(codes.text(code), Ok(String::new()));
-        codes.set_text(code, "too hot").unwrap();
-        assert_eq!(codes.text(code), Ok("too hot".to_owned()));
+        assert_eq!(codes.text(code), Ok(Vec::new()));
+        codes.set_text(code, b"too \xdfhot").unwrap();
+        assert_eq!(codes.text(code), Ok(b"too \xdfhot".to_vec()));
         assert!(codes.remove_class(class).is_err());
         assert!(codes.remove_code(code).is_err());
         codes.remove_text(code).unwrap();

@@ -188,7 +188,7 @@ pub struct DatatypeObject {
     /// The type itself.
     pub datatype: Arc<Datatype>,
     /// The name (`MPI_Type_set_name`).
-    pub name: String,
+    pub name: Vec<u8>,
     /// Attributes, by key.
     pub attributes: communicators::caching::Attributes,
 }

@@ -70,13 +70,12 @@ impl<T: Copy> Out<T> {
 pub struct Text(pub *const c_char);
 
 impl Text {
-    /// The text.
+    /// The bytes: strings of C have no encoding, and go back to the program as they came.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` for a null pointer or text that is not UTF-8.
-    pub fn get(self) -> Result<String> {
-        let text = self.bytes()?.to_str().map_err(|_| Error::argument("a string argument is not UTF-8"))?;
-        Ok(text.to_owned())
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn get(self) -> Result<Vec<u8>> {
+        Ok(self.bytes()?.to_bytes().to_owned())
     }
 
     /// The name of a file, which is bytes.
@@ -106,7 +105,7 @@ impl NameOut {
     ///
     /// # Errors
     /// `MPI_ERR_ARG` for a null pointer.
-    pub fn set(self, name: &str) -> Result<()> {
+    pub fn set(self, name: &[u8]) -> Result<()> {
         if self.0.is_null() {
             return Err(Error::argument("an output string is a null pointer"));
         }

@@ -349,7 +349,7 @@ impl File {
         &self,
         displacement: i64,
         (etype, filetype): (MPI_Datatype, MPI_Datatype),
-        representation: &str,
+        representation: &[u8],
         info: MPI_Info,
     ) -> Result<()> {
         self.not_in_split()?;
@@ -369,7 +369,7 @@ impl File {
         &self,
         displacement: i64,
         (etype, filetype): (MPI_Datatype, MPI_Datatype),
-        representation: &str,
+        representation: &[u8],
     ) -> Result<Viewed> {
         let representation = Representation::find(representation)?;
         let (etype, filetype) = (self.mpi.datatype(etype), self.mpi.datatype(filetype));
@@ -420,7 +420,7 @@ impl File {
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn view(&self) -> Result<(i64, MPI_Datatype, MPI_Datatype, String)> {
+    pub fn view(&self) -> Result<(i64, MPI_Datatype, MPI_Datatype, Vec<u8>)> {
         let view = Arc::clone(&self.state().view);
         let etype = view.etype.duplicate()?.release();
         let filetype = view.filetype.duplicate()?.release();

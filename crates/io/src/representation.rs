@@ -30,7 +30,7 @@ pub enum Representation {
 #[derive(Clone, Debug)]
 pub struct UserRepresentation {
     /// Its name.
-    pub name: String,
+    pub name: Vec<u8>,
     /// From the file to memory.
     pub read: Conversion,
     /// From memory to the file.
@@ -67,7 +67,7 @@ pub fn register(new: UserRepresentation) -> Result<()> {
         return Err(Error::argument("the function for the extent in the file is a null pointer"));
     }
     if Representation::find(&new.name).is_ok() {
-        let detail = format!("there is a data representation {:?} already", new.name);
+        let detail = format!("there is a data representation {:?} already", new.shown());
         return Err(Error::new(MPI_ERR_DUP_DATAREP, detail));
     }
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(new));
@@ -79,26 +79,27 @@ impl Representation {
     ///
     /// # Errors
     /// `MPI_ERR_UNSUPPORTED_DATAREP`.
-    pub fn find(name: &str) -> Result<Self> {
+    pub fn find(name: &[u8]) -> Result<Self> {
         match name {
-            "native" => return Ok(Self::Native("native")),
-            "internal" => return Ok(Self::Native("internal")),
-            "external32" => return Ok(Self::External32),
+            b"native" => return Ok(Self::Native("native")),
+            b"internal" => return Ok(Self::Native("internal")),
+            b"external32" => return Ok(Self::External32),
             _ => {}
         }
         let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
         let found = registered.iter().find(|known| known.name == name);
         found.map(|found| Self::User(Arc::clone(found))).ok_or_else(|| {
+            let name = String::from_utf8_lossy(name);
             let detail = format!("no data representation {name:?} is known; MPI_Register_datarep adds one");
             Error::new(MPI_ERR_UNSUPPORTED_DATAREP, detail)
         })
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &[u8] {
         match self {
-            Self::Native(name) => name,
-            Self::External32 => "external32",
+            Self::Native(name) => name.as_bytes(),
+            Self::External32 => b"external32",
             Self::User(user) => &user.name,
         }
     }
@@ -281,7 +282,7 @@ impl UserRepresentation {
                     let detail = format!(
                         "the conversion functions of {:?} count with int, and {elements} values are too many for them; \
                          register it by MPI_Register_datarep_c",
-                        self.name
+                        self.shown()
                     );
                     return Err(Error::new(MPI_ERR_CONVERSION, detail));
                 };
@@ -293,11 +294,16 @@ impl UserRepresentation {
         self.returned(code)
     }
 
+    /// The name, for people.
+    fn shown(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.name)
+    }
+
     fn returned(&self, code: c_int) -> Result<()> {
         if code == MPI_SUCCESS {
             return Ok(());
         }
-        let detail = format!("a function of data representation {:?} returned code {code}", self.name);
+        let detail = format!("a function of data representation {:?} returned code {code}", self.shown());
         Err(Error::new(MPI_ERR_CONVERSION, detail))
     }
 }

@@ -143,7 +143,7 @@ mpi! {
 pub fn alignment(hints: &Info) -> Result<usize> {
     const WIDEST: usize = 64;
     const KEY: &str = "mpi_minimum_memory_alignment";
-    let Some(value) = hints.get(KEY) else { return Ok(WIDEST) };
+    let Some(value) = hints.value(KEY).map(String::from_utf8_lossy) else { return Ok(WIDEST) };
     let wanted = value.parse().ok().filter(|wanted: &usize| wanted.is_power_of_two() && *wanted <= 1 << 30);
     wanted.map(|wanted| wanted.max(WIDEST)).ok_or_else(|| {
         Error::new(MPI_ERR_INFO_VALUE, format!("{KEY} is \"{value}\"; it must be a power of two"))

@@ -188,11 +188,16 @@ thread_local! {
 
 /// The text of an error code, with what the latest error of this thread says if it had this code: a program that asks
 /// for the string of an error that it has just got learns what was wrong, and not only of which class it was.
-pub fn with_latest_detail(code: c_int, text: String) -> String {
-    LATEST.with_borrow(|latest| match latest {
-        Some((latest, detail)) if *latest == code && code <= MPI_ERR_LASTCODE => format!("{text} ({detail})"),
-        _ => text,
-    })
+pub fn with_latest_detail(code: c_int, mut text: Vec<u8>) -> Vec<u8> {
+    LATEST.with_borrow(|latest| {
+        if let Some((latest, detail)) = latest
+            && *latest == code
+            && code <= MPI_ERR_LASTCODE
+        {
+            text.extend_from_slice(format!(" ({detail})").as_bytes());
+        }
+    });
+    text
 }
 
 /// Applies the object's error handler, and returns the error code.

@@ -1,6 +1,8 @@
 //! The info object (MPI 5.0, chapter 10). All of it may be used before `MPI_Init` and after `MPI_Finalize`.
 
 use core::ffi::{c_char, c_int};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::sync::OnceLock;
 
 use postrider_abi::*;
@@ -63,22 +65,22 @@ pub fn new_handle_of_object(mut info: Info) -> Result<MPI_Info> {
 fn environment() -> &'static Info {
     static ENVIRONMENT: OnceLock<Info> = OnceLock::new();
     ENVIRONMENT.get_or_init(|| {
-        let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let mut arguments = std::env::args_os().map(OsString::into_vec);
         let command = arguments.next().unwrap_or_default();
-        let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
+        let directory = std::env::current_dir().map(|path| path.into_os_string().into_vec());
         let facts = [
             ("command", command),
-            ("argv", arguments.collect::<Vec<_>>().join(" ")),
-            ("maxprocs", library::ranks().to_string()),
-            ("host", postrider_os::process::host_name()),
-            ("arch", std::env::consts::ARCH.to_owned()),
+            ("argv", arguments.collect::<Vec<_>>().join(&b' ')),
+            ("maxprocs", library::ranks().to_string().into_bytes()),
+            ("host", postrider_os::process::host_name().into_bytes()),
+            ("arch", std::env::consts::ARCH.as_bytes().to_owned()),
             ("wdir", directory.unwrap_or_default()),
         ];
         let mut info = Info::default();
         for (key, value) in facts {
             // What is longer than a value can be is left out, rather than cut to something wrong.
             if !value.is_empty() && value.len() < MPI_MAX_INFO_VAL {
-                info.set(key, &value).unwrap_or_else(|error| unreachable!("{key}: {error}"));
+                info.set(key, value).unwrap_or_else(|error| unreachable!("{key}: {error}"));
             }
         }
         info
@@ -113,14 +115,14 @@ anytime! {
     MPI_Info_set (info: MPI_Info, key: Text, value: Text) {
         let (name, value) = (name_of(key)?, value.get()?);
         let key = self::key(info)?;
-        tables().infos.get_mut(key)?.set(&name, &value)
+        tables().infos.get_mut(key)?.set(name, value)
     }
 
     /// Section 10.
     MPI_Info_delete (info: MPI_Info, key: Text) {
         let name = name_of(key)?;
         let key = self::key(info)?;
-        tables().infos.get_mut(key)?.delete(&name)
+        tables().infos.get_mut(key)?.delete(name)
     }
 
     /// Section 10: in C, there is room for one character more than `valuelen`.
@@ -166,7 +168,7 @@ anytime! {
     MPI_Info_get_nthkey (info: MPI_Info, n: c_int, key: TextOut) {
         let name = read(info, |info| {
             let name = usize::try_from(n).ok().and_then(|n| info.key(n));
-            name.map(str::to_owned).ok_or_else(|| {
+            name.map(<[u8]>::to_vec).ok_or_else(|| {
                 Error::new(MPI_ERR_ARG, format!("there is no key {n}: the info object has {} keys", info.len()))
             })
         })?;
@@ -175,12 +177,12 @@ anytime! {
 }
 
 /// A key argument: a null pointer is no key.
-fn name_of(key: Text) -> Result<String> {
+fn name_of(key: Text) -> Result<Vec<u8>> {
     key.get().map_err(|error| Error::new(MPI_ERR_INFO_KEY, error.detail))
 }
 
-fn value_of(info: MPI_Info, key: Text) -> Result<Option<String>> {
+fn value_of(info: MPI_Info, key: Text) -> Result<Option<Vec<u8>>> {
     let name = name_of(key)?;
     check_key(&name)?;
-    read(info, |info| Ok(info.get(&name).map(str::to_owned)))
+    read(info, |info| Ok(info.value(&name).map(<[u8]>::to_vec)))
 }

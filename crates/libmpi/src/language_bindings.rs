@@ -75,15 +75,15 @@ anytime! {
         let given = info::hints(info)?;
         let mut known = Info::default();
         for (key, expected) in FORTRAN_SIZES {
-            let Some(value) = given.get(key) else { continue };
+            let Some(value) = given.value(key).map(String::from_utf8_lossy) else { continue };
             if value.parse() != Ok(expected) {
                 let detail = format!("{key} is \"{value}\"; this library has Fortran types of {expected} bytes there");
                 return Err(Error::new(MPI_ERR_ABI, detail));
             }
-            known.set(key, value)?;
+            known.set(key, value.as_bytes())?;
         }
         for key in FORTRAN_SUPPORT {
-            given.get(key).map_or(Ok(()), |value| known.set(key, value))?;
+            given.value(key).map_or(Ok(()), |value| known.set(key, value))?;
         }
         once(&mut tables().fortran, known)
     }

@@ -195,18 +195,24 @@ pub fn wide<T: TryInto<i64>>(number: T) -> Result<i64> {
 pub struct Text(pub *const c_char);
 
 impl Text {
-    /// The text.
+    /// The bytes: strings of C have no encoding, and go back to the program as they came.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` for a null pointer or text that is not UTF-8.
-    pub fn get(self) -> Result<String> {
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn get(self) -> Result<Vec<u8>> {
         if self.0.is_null() {
             return Err(Error::new(MPI_ERR_ARG, "a string argument is a null pointer"));
         }
         // SAFETY: not null, and the caller promises a string with its final NUL.
-        let text = unsafe { CStr::from_ptr(self.0) };
-        let text = text.to_str().map_err(|_| Error::new(MPI_ERR_ARG, "a string argument is not UTF-8"))?;
-        Ok(text.to_owned())
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_owned())
+    }
+
+    /// The text, to be shown to people or compared with names that this library gives, which are ASCII: what is not UTF-8 is replaced.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` for a null pointer.
+    pub fn shown(self) -> Result<String> {
+        self.get().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -240,7 +246,8 @@ impl TextOut {
     ///
     /// # Errors
     /// `MPI_ERR_ARG` for a null pointer.
-    pub fn set(self, text: &str, room: usize) -> Result<c_int> {
+    pub fn set(self, text: impl AsRef<[u8]>, room: usize) -> Result<c_int> {
+        let text = text.as_ref();
         if self.0.is_null() {
             return Err(Error::new(MPI_ERR_ARG, "an output string is a null pointer"));
         }

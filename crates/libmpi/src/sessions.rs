@@ -127,7 +127,7 @@ mpi! {
     /// Section 11.3.2.
     MPI_Session_get_pset_info (session: MPI_Session, pset_name: Text, info: Out<MPI_Info>) on session {
         check(session)?;
-        let name = pset_name.get()?;
+        let name = pset_name.shown()?;
         let size = instance().with(|state| Ok(state.process_set(&name)?.size()))?;
         let mut found = Info::default();
         found.set("mpi_size", &size.to_string())?;
@@ -137,7 +137,7 @@ mpi! {
     /// Section 7.3.2.
     MPI_Group_from_session_pset (session: MPI_Session, pset_name: Text, newgroup: Out<MPI_Group>) on session {
         let key = check(session)?;
-        let name = pset_name.get()?;
+        let name = pset_name.shown()?;
         newgroup.set(instance().with(|state| {
             let group = state.process_set(&name)?;
             handle_with_session(state, group, Some(key))

@@ -64,7 +64,7 @@ pub enum Wish {
     /// Connect with this port: the answer is empty, and then the other end speaks.
     Connect(String),
     /// Look for this published name: the answer is the port.
-    LookUp(String),
+    LookUp(Vec<u8>),
 }
 
 impl Call {
@@ -77,20 +77,20 @@ impl Call {
     pub fn encode(&self) -> Vec<u8> {
         let host = self.host.to_string();
         let (verb, name) = match &self.wish {
-            Wish::Connect(port) => (Self::CONNECT, port),
-            Wish::LookUp(service) => (Self::LOOK_UP, service),
+            Wish::Connect(port) => (Self::CONNECT, port.as_bytes()),
+            Wish::LookUp(service) => (Self::LOOK_UP, service.as_slice()),
         };
-        write([Self::WORD, host.as_bytes(), verb, name.as_bytes()])
+        write([Self::WORD, host.as_bytes(), verb, name])
     }
 
     /// Reads what [`Call::encode`] writes.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let [word, host, verb, name] = read(bytes)?;
-        let (host, name) = (text(host)?.parse().ok()?, text(name)?);
+        let host = text(host)?.parse().ok()?;
         let wish = match verb {
-            Self::CONNECT => Wish::Connect(name),
-            Self::LOOK_UP => Wish::LookUp(name),
+            Self::CONNECT => Wish::Connect(text(name)?),
+            Self::LOOK_UP => Wish::LookUp(name.to_vec()),
             _ => return None,
         };
         (word == Self::WORD).then_some(Self { host, wish })
@@ -165,7 +165,7 @@ mod tests {
             prop_assert_eq!(Guest::decode(&guest.encode()), Some(guest));
             let welcome = Welcome { number, job, local: directory, central: None };
             prop_assert_eq!(Welcome::decode(&welcome.encode()), Some(welcome));
-            for wish in [Wish::Connect("a port".to_owned()), Wish::LookUp("a name".to_owned())] {
+            for wish in [Wish::Connect("a port".to_owned()), Wish::LookUp(b"caf\xe9".to_vec())] {
                 let call = Call { host: number, wish };
                 prop_assert_eq!(Guest::decode(&call.encode()), None);
                 prop_assert_eq!(Call::decode(&call.encode()), Some(call));

@@ -300,17 +300,17 @@ const LATER: Duration = Duration::from_millis(100);
 /// A service's name that is published until this is dropped.
 #[derive(Debug)]
 pub struct Published {
-    service: String,
-    port: String,
+    service: Vec<u8>,
+    port: Vec<u8>,
     _name: UnixListener,
     _place: UnixListener,
     _text: Segment,
 }
 
 /// The beginning of the abstract names of a service.
-fn prefix_of(service: &str) -> String {
+fn prefix_of(service: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
-    hasher.write(service.as_bytes());
+    hasher.write(service);
     format!("postrider-service-{}-{:016x}", user(), hasher.finish())
 }
 
@@ -319,14 +319,15 @@ impl Published {
     ///
     /// # Errors
     /// When this user has published that name on this host already (`AddrInUse`), or the system refuses.
-    pub fn new(service: &str, port: &str) -> Result<Self> {
-        let failed = |error| Error::new(format!("cannot publish the name \"{service}\""), error);
+    pub fn new(service: &[u8], port: &[u8]) -> Result<Self> {
+        let shown = String::from_utf8_lossy(service);
+        let failed = |error| Error::new(format!("cannot publish the name \"{shown}\""), error);
         let prefix = prefix_of(service);
         let bind = |name: &str| address(name).and_then(|address| UnixListener::bind_addr(&address));
         let name = bind(&prefix).map_err(failed)?;
-        let text = format!("{service}\0{port}");
+        let text = [service, port].join(&0);
         let segment = Segment::create(text.len())?;
-        segment.place(0, text.len()).write(text.as_bytes());
+        segment.place(0, text.len()).write(&text);
         let place = format!("{prefix}-{}-{}", std::process::id(), segment.descriptor());
         let place = bind(&place).map_err(failed)?;
         Ok(Self {
@@ -340,15 +341,16 @@ impl Published {
 
     /// The service and the port.
     #[must_use]
-    pub fn names(&self) -> (&str, &str) {
+    pub fn names(&self) -> (&[u8], &[u8]) {
         (&self.service, &self.port)
     }
 }
 
 /// The port that is published under the name `service` by this user on this host.
 #[must_use]
-pub fn look_up(service: &str) -> Option<String> {
-    let sockets = std::fs::read_to_string("/proc/net/unix").ok()?;
+pub fn look_up(service: &[u8]) -> Option<Vec<u8>> {
+    let sockets = std::fs::read("/proc/net/unix").ok()?;
+    let sockets = String::from_utf8_lossy(&sockets);
     let prefix = format!("@{}-", prefix_of(service));
     let places = sockets.lines().filter_map(|line| line.split_whitespace().last()?.strip_prefix(&prefix));
     places.filter_map(|place| read_published(service, place)).next()
@@ -356,21 +358,18 @@ pub fn look_up(service: &str) -> Option<String> {
 
 /// The port that is published under the name `service` on host `host` of job `key`, which runs on this host as well.
 #[must_use]
-pub fn look_up_at(key: u64, host: u32, service: &str) -> Option<String> {
+pub fn look_up_at(key: u64, host: u32, service: &[u8]) -> Option<Vec<u8>> {
     let hall = Connection::on_this_host(&hall_of(key)).ok()?;
-    let (_, port) = hall.call(host, Wish::LookUp(service.to_owned())).ok()?;
-    String::from_utf8(port).ok()
+    hall.call(host, Wish::LookUp(service.to_owned())).ok().map(|(_, port)| port)
 }
 
 /// The port that is written at `<process id>-<descriptor>`, if the service is that one.
-fn read_published(service: &str, place: &str) -> Option<String> {
+fn read_published(service: &[u8], place: &str) -> Option<Vec<u8>> {
     let (pid, descriptor) = place.split_once('-')?;
     let segment = Segment::open(pid.parse().ok()?, descriptor.parse().ok()?).ok()?;
     let mut text = vec![0; segment.bytes()];
     segment.place(0, text.len()).read(&mut text);
-    let text = String::from_utf8(text).ok()?;
-    let (found, port) = text.split_once('\0')?;
-    (found == service).then(|| port.to_owned())
+    text.strip_prefix(service)?.strip_prefix(b"\0").map(<[u8]>::to_vec)
 }
 
 #[cfg(test)]
@@ -424,7 +423,7 @@ mod tests {
             }
         });
         assert!(Connection::to(&name).is_ok());
-        assert_eq!(look_up_at(home.0, 3, "service"), None);
+        assert_eq!(look_up_at(home.0, 3, b"service"), None);
         post.join().expect("the post has answered");
     }
 
@@ -439,11 +438,11 @@ mod tests {
 
     #[test]
     fn a_published_name_is_found_until_it_goes() {
-        let service = format!("a service of {}", std::process::id());
+        let service = [b"caf\xe9 of ".as_slice(), std::process::id().to_string().as_bytes()].concat();
         assert_eq!(look_up(&service), None);
-        let published = Published::new(&service, "host:1").expect("it is published");
-        assert_eq!(look_up(&service).as_deref(), Some("host:1"));
-        let twice = Published::new(&service, "host:2").expect_err("the name is taken");
+        let published = Published::new(&service, b"h\xf6st:1").expect("it is published");
+        assert_eq!(look_up(&service).as_deref(), Some(&b"h\xf6st:1"[..]));
+        let twice = Published::new(&service, b"host:2").expect_err("the name is taken");
         assert_eq!(twice.reason.kind(), io::ErrorKind::AddrInUse);
         drop(published);
         assert_eq!(look_up(&service), None);

@@ -19,13 +19,13 @@ use crate::{Instance, State};
 const RESERVED: u64 = 1 << 63;
 
 /// A hash (FNV-1a) of a text and of groups: the same for all processes that mean the same.
-fn hash(text: &str, groups: &[Vec<Identity>]) -> u64 {
+fn hash(text: &[u8], groups: &[Vec<Identity>]) -> u64 {
     let members = groups.iter().flat_map(|group| {
         let words = group.iter().flat_map(|member| [member.job, u64::from(member.rank)]);
         std::iter::once(group.len() as u64).chain(words).flat_map(u64::to_le_bytes)
     });
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().chain([0]).chain(members).fold(0xcbf2_9ce4_8422_2325, step)
+    text.iter().copied().chain([0]).chain(members).fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 impl State {
@@ -38,7 +38,7 @@ impl Instance {
     /// The way between these processes that nobody else uses; `source` is how this one says who it is.
     fn reserved_way(
         &self,
-        text: &str,
+        text: &[u8],
         groups: &[Vec<Identity>],
         (source, members): (u32, Vec<(Process, u32)>),
     ) -> Way {
@@ -63,7 +63,7 @@ impl Instance {
     ///
     /// # Errors
     /// When this process is not in the group, or communication fails.
-    pub fn create_from_group(&self, group: &Arc<Group>, text: &str) -> Result<Option<Key>> {
+    pub fn create_from_group(&self, group: &Arc<Group>, text: &[u8]) -> Result<Option<Key>> {
         if group.is_empty() {
             return Ok(None);
         }
@@ -90,7 +90,7 @@ impl Instance {
         &self,
         (local, local_leader): (&Arc<Group>, i32),
         (remote, remote_leader): (&Group, i32),
-        text: &str,
+        text: &[u8],
     ) -> Result<Key> {
         let rank = self.rank_in(local)?;
         let size = local.size();
@@ -134,7 +134,7 @@ impl Instance {
         &self,
         local: &Group,
         (remote, remote_leader): (&Group, i32),
-        text: &str,
+        text: &[u8],
     ) -> Result<Vec<u64>> {
         let leader = u32::try_from(remote_leader).ok().and_then(|leader| remote.process(leader));
         let Some(leader) = leader else {
@@ -170,12 +170,12 @@ mod tests {
         let group = |ranks: std::ops::Range<u32>, job| ranks.map(|rank| Identity { job, rank }).collect();
         let (low, high): (Vec<_>, Vec<_>) = (group(0..2, 1), group(2..4, 1));
         let hashes = [
-            hash("text", std::slice::from_ref(&low)),
-            hash("text", std::slice::from_ref(&high)),
+            hash(b"text", std::slice::from_ref(&low)),
+            hash(b"text", std::slice::from_ref(&high)),
             hash("other", std::slice::from_ref(&low)),
-            hash("text", &[low, high]),
-            hash("text", &[group(0..4, 1)]),
-            hash("text", &[group(0..2, 2)]),
+            hash(b"text", &[low, high]),
+            hash(b"text", &[group(0..4, 1)]),
+            hash(b"text", &[group(0..2, 2)]),
         ];
         assert!((0..6).all(|one| (0..one).all(|other| hashes[one] != hashes[other])));
     }

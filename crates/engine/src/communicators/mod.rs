@@ -51,7 +51,7 @@ pub struct Communicator {
     /// Where errors go.
     pub handler: Handler,
     /// The name (`MPI_Comm_set_name`).
-    pub name: String,
+    pub name: Vec<u8>,
     /// The hints (`MPI_Comm_set_info`).
     pub info: Info,
     /// Attributes, by key.
@@ -110,7 +110,7 @@ impl Route {
 
 impl Communicator {
     pub(crate) fn predefined(number: u64, group: Arc<Group>, rank: u32, name: &str) -> Self {
-        Self { name: name.to_owned(), ..Self::new(number << 3, number << 3, group, rank, None) }
+        Self { name: name.as_bytes().to_owned(), ..Self::new(number << 3, number << 3, group, rank, None) }
     }
 
     pub(crate) fn new(
@@ -127,7 +127,7 @@ impl Communicator {
             rank,
             remote,
             handler: Handler::Fatal,
-            name: String::new(),
+            name: Vec::new(),
             info: Info::default(),
             attributes: caching::Attributes::default(),
             topology: None,

@@ -88,7 +88,7 @@ pub struct Window {
     /// Where this process's memory begins.
     pub(crate) base: UserMemory,
     /// The name (`MPI_Win_set_name`).
-    pub name: String,
+    pub name: Vec<u8>,
     /// The hints.
     pub info: Info,
     /// Attributes, by key.
@@ -207,7 +207,7 @@ impl Window {
             rank: 0,
             flavor,
             base,
-            name: String::new(),
+            name: Vec::new(),
             info: Info::default(),
             attributes: Attributes::default(),
             handler: Handler::Fatal,
@@ -423,8 +423,8 @@ impl Window {
     /// When a value is too long.
     pub fn heed(&mut self, given: &Info) -> Result<()> {
         for (key, value) in self.hints() {
-            let value = given.get(key).or(self.info.get(key)).unwrap_or(value).to_owned();
-            self.info.set(key, &value)?;
+            let value = given.value(key).or(self.info.value(key)).unwrap_or(value.as_bytes()).to_owned();
+            self.info.set(key, value)?;
         }
         self.has_no_locks = self.info.get("no_locks") == Some("true");
         Ok(())

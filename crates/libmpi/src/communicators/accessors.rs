@@ -55,7 +55,7 @@ const HINTS: [&str; 4] = [
 pub fn heed(into: &mut Info, given: &Info) -> Result<()> {
     HINTS
         .iter()
-        .filter_map(|&key| Some((key, given.get(key)?)))
+        .filter_map(|&key| Some((key, given.value(key)?)))
         .try_for_each(|(key, value)| into.set(key, value))
 }
 
@@ -116,7 +116,7 @@ mpi! {
     /// Section 7.8.
     MPI_Comm_get_name (comm: MPI_Comm, comm_name: TextOut, resultlen: Out<c_int>) on comm {
         let name = match comm {
-            MPI_COMM_NULL => "MPI_COMM_NULL".to_owned(),
+            MPI_COMM_NULL => b"MPI_COMM_NULL".to_vec(),
             comm => read(comm, |found| Ok(found.name.clone()))?,
         };
         resultlen.set(comm_name.set(&name, MPI_MAX_OBJECT_NAME)?)

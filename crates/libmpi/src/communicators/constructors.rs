@@ -122,7 +122,7 @@ fn color_of_set(name: &str) -> Option<c_int> {
 }
 
 /// The text by which processes that make a communicator agree; it is limited.
-fn tag_of(stringtag: Text) -> Result<String> {
+fn tag_of(stringtag: Text) -> Result<Vec<u8>> {
     let tag = stringtag.get()?;
     if tag.len() >= MPI_MAX_STRINGTAG_LEN {
         let detail =

@@ -38,7 +38,7 @@ impl Form for MPI_Count {
 /// What a handle that nobody has named yet stands for.
 fn unnamed(datatype: Arc<Datatype>) -> DatatypeObject {
     let name = datatype.as_predefined().map_or("", |kind| kind.row().name);
-    DatatypeObject { name: name.to_owned(), attributes: Attributes::default(), datatype }
+    DatatypeObject { name: name.as_bytes().to_owned(), attributes: Attributes::default(), datatype }
 }
 
 /// A new handle of a type.
@@ -59,16 +59,17 @@ pub fn object(state: &mut State, handle: MPI_Datatype) -> Result<&mut DatatypeOb
     }
 }
 
-fn name_of(state: &State, handle: MPI_Datatype) -> Result<&str> {
+fn name_of(state: &State, handle: MPI_Datatype) -> Result<&[u8]> {
     if handle == MPI_DATATYPE_NULL {
-        return Ok("MPI_DATATYPE_NULL");
+        return Ok(b"MPI_DATATYPE_NULL");
     }
     let datatype = parse::datatype(state, handle)?;
     match parse::key_of(handle.0) {
         Some(key) => Ok(&state.datatypes.get(key)?.name),
         None => {
-            let named = state.predefined_datatypes.get(&handle).map(|object| object.name.as_str());
-            Ok(named.unwrap_or_else(|| datatype.as_predefined().map_or("", |kind| kind.row().name)))
+            let named = state.predefined_datatypes.get(&handle).map(|object| object.name.as_slice());
+            Ok(named
+                .unwrap_or_else(|| datatype.as_predefined().map_or("", |kind| kind.row().name).as_bytes()))
         }
     }
 }
@@ -129,7 +130,7 @@ mpi! {
 
     /// Section 7.8.
     MPI_Type_get_name (datatype: MPI_Datatype, type_name: TextOut, resultlen: Out<c_int>) {
-        let name = instance().with(|state| name_of(state, datatype).map(str::to_owned))?;
+        let name = instance().with(|state| name_of(state, datatype).map(<[u8]>::to_vec))?;
         resultlen.set(type_name.set(&name, MPI_MAX_OBJECT_NAME)?)
     }
 }

@@ -32,7 +32,7 @@ fn check_communicator(comm: MPI_Comm) -> Result<()> {
 }
 
 fn check_representation(datarep: Text) -> Result<()> {
-    let name = datarep.get()?;
+    let name = datarep.shown()?;
     if name != EXTERNAL32 {
         let detail = format!("the data representation is \"{name}\"; the only one is \"{EXTERNAL32}\"");
         return Err(Error::new(MPI_ERR_ARG, detail));

@@ -140,7 +140,7 @@ mpi! {
     /// Section 7.8.
     MPI_Win_get_name (win: MPI_Win, win_name: TextOut, resultlen: Out<c_int>) on win {
         let name = match win {
-            MPI_WIN_NULL => "MPI_WIN_NULL".to_owned(),
+            MPI_WIN_NULL => b"MPI_WIN_NULL".to_vec(),
             win => {
                 let key = parse::window(win)?;
                 instance().with(|state| Ok(state.windows.get(key)?.name.clone()))?

@@ -1,5 +1,7 @@
 //! What the hints of a spawn say (MPI 5.0, section 11.8.4): where and what to start, and how many processes.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use postrider_abi::{MPI_ERR_INFO_VALUE, MPI_ERR_SPAWN};
@@ -19,17 +21,22 @@ fn wrong(key: &str, value: &str, why: &str) -> Error {
 /// # Errors
 /// When the file cannot be read, or a line is none.
 pub fn with_file(mut hints: Info) -> Result<Info> {
-    let Some(file) = hints.get("file").map(str::to_owned) else { return Ok(hints) };
-    let text = std::fs::read_to_string(&file).map_err(|error| wrong("file", &file, &error.to_string()))?;
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let pair = line.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-        let Some((key, value)) = pair.filter(|(key, _)| KEYS.contains(key)) else {
-            let why =
-                format!("its line \"{line}\" is not KEY=VALUE with one of the keys {}", KEYS.join(", "));
-            return Err(wrong("file", &file, &why));
+    let Some(file) = hints.value("file").map(OsStr::from_bytes).map(OsStr::to_os_string) else {
+        return Ok(hints);
+    };
+    let refused = |why: String| wrong("file", &file.to_string_lossy(), &why);
+    let bytes = std::fs::read(&file).map_err(|error| refused(error.to_string()))?;
+    let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+        let middle = line.iter().position(|&byte| byte == b'=').map(|place| line.split_at(place));
+        let key =
+            middle.and_then(|(key, _)| KEYS.into_iter().find(|known| known.as_bytes() == key.trim_ascii()));
+        let (Some(key), Some((_, value))) = (key, middle) else {
+            let (line, keys) = (String::from_utf8_lossy(line), KEYS.join(", "));
+            return Err(refused(format!("its line \"{line}\" is not KEY=VALUE with one of the keys {keys}")));
         };
-        if hints.get(key).is_none() {
-            hints.set(key, value)?;
+        if hints.value(key).is_none() {
+            hints.set(key, value[1..].trim_ascii())?;
         }
     }
     Ok(hints)
@@ -42,13 +49,14 @@ pub fn with_file(mut hints: Info) -> Result<Info> {
 pub fn check_place(hints: &Info) -> Result<()> {
     let own = process::host_name();
     let is_here = |host: &str| host == "localhost" || host == own || own.split('.').next() == Some(host);
-    if let Some(host) = hints.get("host").filter(|host| !is_here(host)) {
+    let shown = |key: &str| hints.value(key).map(String::from_utf8_lossy);
+    if let Some(host) = shown("host").filter(|host| !is_here(host)) {
         let detail =
             format!("cannot start processes on host {host}: they are started on this host, {own}, only");
         return Err(Error::new(MPI_ERR_SPAWN, detail));
     }
     let machine = std::env::consts::ARCH;
-    if let Some(arch) = hints.get("arch").filter(|arch| *arch != machine) {
+    if let Some(arch) = shown("arch").filter(|arch| *arch != machine) {
         return Err(Error::new(
             MPI_ERR_SPAWN,
             format!("there is no machine of type {arch} here, but {machine}"),
@@ -60,10 +68,11 @@ pub fn check_place(hints: &Info) -> Result<()> {
 /// The program: a name without a slash is looked for in the directories that `path` lists, separated by colons, if there is
 /// such a hint; what is not there is looked for as always.
 pub fn program(command: Vec<u8>, hints: &Info) -> Vec<u8> {
-    let name = String::from_utf8_lossy(&command).into_owned();
-    let directories = hints.get("path").filter(|_| !name.contains('/')).unwrap_or_default();
-    let found = directories.split(':').filter(|directory| !directory.is_empty());
-    let found = found.map(|directory| Path::new(directory).join(&name)).find(|path| path.is_file());
+    let directories = hints.value("path").filter(|_| !command.contains(&b'/')).unwrap_or_default();
+    let found = directories.split(|&byte| byte == b':').filter(|directory| !directory.is_empty());
+    let name = OsStr::from_bytes(&command);
+    let found =
+        found.map(|directory| Path::new(OsStr::from_bytes(directory)).join(name)).find(|path| path.is_file());
     found.map_or(command, |path| path.into_os_string().into_encoded_bytes())
 }
 
@@ -73,7 +82,7 @@ pub fn program(command: Vec<u8>, hints: &Info) -> Vec<u8> {
 /// # Errors
 /// When the text is no such list, or allows no number that is possible.
 pub fn processes(most: u32, hints: &Info) -> Result<u32> {
-    let Some(soft) = hints.get("soft") else { return Ok(most) };
+    let Some(soft) = hints.value("soft").map(String::from_utf8_lossy) else { return Ok(most) };
     let mut best = None;
     for part in soft.split(',') {
         let numbers: Option<Vec<i64>> = part.split(':').map(|number| number.trim().parse().ok()).collect();
@@ -81,7 +90,7 @@ pub fn processes(most: u32, hints: &Info) -> Result<u32> {
             Some([only]) => (*only, *only, 1),
             Some([first, last]) => (*first, *last, 1),
             Some([first, last, step]) if *step != 0 => (*first, *last, *step),
-            _ => return Err(wrong("soft", soft, "it is not a list of numbers, a:b or a:b:c")),
+            _ => return Err(wrong("soft", &soft, "it is not a list of numbers, a:b or a:b:c")),
         };
         best = best.max(greatest(first, last, step, i64::from(most)));
     }

@@ -95,7 +95,7 @@ mpi! {
 
     /// Section 11.10.2.
     MPI_Close_port (port_name: Text) {
-        let port = open_port(&port_name.get()?)?;
+        let port = open_port(&port_name.shown()?)?;
         tables().ports.retain(|other| !Arc::ptr_eq(other, &port));
         Ok(())
     }
@@ -106,7 +106,7 @@ mpi! {
     ) on comm {
         newcomm.set(join_groups(comm, root, MPI_ERR_PORT, || {
             info::hints(info)?;
-            accept(&port_name.get()?)
+            accept(&port_name.shown()?)
         })?)
     }
 
@@ -116,7 +116,7 @@ mpi! {
     ) on comm {
         newcomm.set(join_groups(comm, root, MPI_ERR_PORT, || {
             info::hints(info)?;
-            Connection::to(&port_name.get()?).map_err(refused(MPI_ERR_PORT))
+            Connection::to(&port_name.shown()?).map_err(refused(MPI_ERR_PORT))
         })?)
     }
 
@@ -132,7 +132,8 @@ mpi! {
         let (service, port) = (service_name.get()?, port_name.get()?);
         let published = Published::new(&service, &port).map_err(|error| match error.reason.kind() {
             std::io::ErrorKind::AddrInUse => {
-                Error::new(MPI_ERR_SERVICE, format!("the name \"{service}\" is published already"))
+                let name = String::from_utf8_lossy(&service);
+                Error::new(MPI_ERR_SERVICE, format!("the name \"{name}\" is published already"))
             }
             _ => Error::new(MPI_ERR_SERVICE, error.to_string()),
         })?;
@@ -147,7 +148,8 @@ mpi! {
         let mut tables = tables();
         let place = tables.published.iter().position(|published| published.names() == (&*service, &*port));
         let Some(place) = place else {
-            let detail = format!("this process has not published the name \"{service}\" for that port");
+            let name = String::from_utf8_lossy(&service);
+            let detail = format!("this process has not published the name \"{name}\" for that port");
             return Err(Error::new(MPI_ERR_SERVICE, detail));
         };
         tables.published.remove(place);
@@ -164,8 +166,9 @@ mpi! {
             (0..hosts).find_map(|host| port::look_up_at(key, host, &service))
         };
         let Some(port) = port::look_up(&service).or_else(elsewhere) else {
+            let name = String::from_utf8_lossy(&service);
             let detail =
-                format!("no process of this user on the hosts of this job has published the name \"{service}\"");
+                format!("no process of this user on the hosts of this job has published the name \"{name}\"");
             return Err(Error::new(MPI_ERR_NAME, detail));
         };
         port_name.set(&port, MPI_MAX_PORT_NAME).map(drop)

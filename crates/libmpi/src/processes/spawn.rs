@@ -25,7 +25,7 @@ struct Wanted {
     processes: u32,
     command: Vec<u8>,
     arguments: Vec<Vec<u8>>,
-    wdir: String,
+    wdir: Vec<u8>,
 }
 
 impl Wanted {
@@ -39,9 +39,9 @@ impl Wanted {
         Ok(Self {
             most,
             processes: keys::processes(most, &hints)?,
-            command: keys::program(command.get()?.into_bytes(), &hints),
+            command: keys::program(command.get()?, &hints),
             arguments: arguments.get(),
-            wdir: hints.get("wdir").unwrap_or_default().to_owned(),
+            wdir: hints.value("wdir").unwrap_or_default().to_owned(),
         })
     }
 
@@ -49,7 +49,7 @@ impl Wanted {
     fn describe(&self, to: &mut Vec<u8>) {
         let (processes, words) = (self.processes.to_string(), (self.arguments.len() + 1).to_string());
         let head: [&[u8]; 4] =
-            [processes.as_bytes(), self.wdir.as_bytes(), words.as_bytes(), self.command.as_slice()];
+            [processes.as_bytes(), self.wdir.as_slice(), words.as_bytes(), self.command.as_slice()];
         for text in head.into_iter().chain(self.arguments.iter().map(Vec::as_slice)) {
             to.extend_from_slice(text);
             to.push(0);

@@ -83,7 +83,7 @@ fn at<T>(table: &[T], index: c_int) -> Result<&T, c_int> {
 
 /// The place at which a name argument is found.
 fn find(name: Text, index: Out<c_int>, mut is: impl FnMut(&str) -> Option<usize>) -> Outcome {
-    let name = name.get().map_err(|_| MPI_T_ERR_INVALID)?;
+    let name = name.shown().map_err(|_| MPI_T_ERR_INVALID)?;
     if index.0.is_null() {
         return Err(MPI_T_ERR_INVALID);
     }

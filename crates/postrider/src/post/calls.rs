@@ -121,7 +121,7 @@ impl Calls {
             },
             Wish::LookUp(service) => {
                 if let Some(port) = look_up(&service) {
-                    self.tell(from, name, FRAME, port.into_bytes());
+                    self.tell(from, name, FRAME, port);
                 }
                 self.end(from, name);
             }
