@@ -172,6 +172,62 @@ static void dynamic(void)
     free(all);
 }
 
+/* Accesses that cover memory attached in parts, also where an element lies across a border, or lie in some of them only. */
+static void attached_side_by_side(void)
+{
+    enum { PARTS = 4, ALL = 16 };
+    static long cells[ALL];
+    long out[ALL], in[ALL];
+    char *const bytes = (char *)cells;
+    const MPI_Aint borders[PARTS + 1] = {0, 4 * sizeof(long), 7 * sizeof(long) + 3, 12 * sizeof(long), sizeof cells};
+    MPI_Win win;
+    MPI_Datatype spread;
+    MPI_Aint own, there;
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    for (int part = 0; part < PARTS; part++) {
+        OK(MPI_Win_attach(win, bytes + borders[part], borders[part + 1] - borders[part]));
+    }
+    OK(MPI_Get_address(cells, &own));
+    OK(MPI_Sendrecv(&own, 1, MPI_AINT, left, 0, &there, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    /* Blocks of three with one free cell after each: several lie across borders. */
+    OK(MPI_Type_vector(4, 3, 4, MPI_LONG, &spread));
+    OK(MPI_Type_commit(&spread));
+    for (int i = 0; i < ALL; i++) {
+        out[i] = 100 * rank + i;
+        in[i] = -1;
+    }
+    OK(MPI_Win_lock_all(0, win));
+    OK(MPI_Put(out, ALL, MPI_LONG, right, there, ALL, MPI_LONG, win));
+    OK(MPI_Win_flush(right, win));
+    OK(MPI_Accumulate(out, 12, MPI_LONG, right, there, 1, spread, MPI_SUM, win));
+    OK(MPI_Win_flush(right, win));
+    OK(MPI_Get(in, 12, MPI_LONG, right, there, 1, spread, win));
+    OK(MPI_Win_flush(right, win));
+    for (int i = 0; i < 12; i++) {
+        CHECK_EQ(in[i], 200 * rank + i + i / 3 * 4 + i % 3);
+    }
+    OK(MPI_Get_accumulate(out, ALL, MPI_LONG, in, ALL, MPI_LONG, right, there, ALL, MPI_LONG, MPI_REPLACE, win));
+    OK(MPI_Win_flush(right, win));
+    CHECK_EQ(in[3], 100 * rank + 3);
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < ALL; i++) {
+        CHECK_EQ(cells[i], 100 * left + i);
+    }
+
+    /* A gap is no memory of the window. */
+    OK(MPI_Win_detach(win, bytes + borders[1]));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
+    OK(MPI_Put(out, ALL, MPI_LONG, right, there, ALL, MPI_LONG, win));
+    FAILS(MPI_ERR_RMA_RANGE, MPI_Win_flush(right, win));
+    OK(MPI_Put(out + 8, 8, MPI_LONG, right, there + 8 * (MPI_Aint)sizeof(long), 8, MPI_LONG, win));
+    OK(MPI_Win_unlock(right, win));
+    OK(MPI_Type_free(&spread));
+    OK(MPI_Win_free(&win));
+}
+
 int main(int argc, char **argv)
 {
     static long cells[CELLS];
@@ -192,6 +248,7 @@ int main(int argc, char **argv)
     with_every_synchronization(win, own);
 
     dynamic();
+    attached_side_by_side();
 
     OK(MPI_Group_free(&to));
     OK(MPI_Group_free(&from));

@@ -312,8 +312,16 @@ impl Window {
         if self.flavor != Flavor::Dynamic {
             return end <= self.peers[rank as usize].size as u64;
         }
-        let before = self.attached.range(..=start as usize).rfind(|(_, length)| **length > 0);
-        bytes == 0 || before.is_some_and(|(&address, &length)| end <= (address + length) as u64)
+        // Memory that was attached in parts, one after the other, is memory like any other.
+        let mut reached = start;
+        while reached < end {
+            let before = self.attached.range(..=reached as usize).rfind(|(_, length)| **length > 0);
+            match before.map(|(&address, &length)| address.saturating_add(length) as u64) {
+                Some(next) if next > reached => reached = next,
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Where a block of this process's memory is, if all `bytes` bytes of it are in the window.
@@ -367,7 +375,7 @@ impl Window {
         self.check_dynamic("MPI_Win_attach")?;
         let end = address.saturating_add(bytes);
         let before = self.attached.range(..end).rfind(|(_, length)| **length > 0);
-        if bytes > 0 && before.is_some_and(|(&other, &length)| other + length > address) {
+        if bytes > 0 && before.is_some_and(|(&other, &length)| other.saturating_add(length) > address) {
             return Err(Error::new(
                 MPI_ERR_RMA_ATTACH,
                 "part of this memory is attached to the window already",
