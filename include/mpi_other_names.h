@@ -152,10 +152,10 @@ static __inline__ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *lb)
 
 static __inline__ int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)
 {
-    MPI_Aint lb = 0, extent = 0;
-    int code = MPI_Type_get_extent(datatype, &lb, &extent);
+    MPI_Aint extent = 0;
+    int code = MPI_Type_get_extent(datatype, ub, &extent);
     if (code == MPI_SUCCESS)
-        *ub = lb + extent;
+        *ub += extent;
     return code;
 }
 

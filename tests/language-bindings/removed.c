@@ -51,6 +51,9 @@ static void check_datatypes(void)
     OK(MPI_Type_ub(type, &ub));
     CHECK_EQ(lb, 8);
     CHECK_EQ(ub, 28);
+    FAILS(MPI_ERR_ARG, MPI_Type_lb(type, NULL));
+    FAILS(MPI_ERR_ARG, MPI_Type_ub(type, NULL));
+    FAILS(MPI_ERR_ARG, MPI_Type_extent(type, NULL));
     OK(MPI_Type_free(&type));
 
     OK(MPI_Type_hvector(3, 1, 16, MPI_INT, &type));

@@ -208,23 +208,6 @@ static void unattached(void)
     OK(MPI_Win_free(&win));
 }
 
-static void without_locks(void)
-{
-    MPI_Win win;
-    MPI_Info info;
-    OK(MPI_Info_create(&info));
-    OK(MPI_Info_set(info, "no_locks", "true"));
-    OK(MPI_Win_create(cells, sizeof cells, 8, info, MPI_COMM_WORLD, &win));
-    OK(MPI_Info_free(&info));
-    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
-    FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, win));
-    OK(MPI_Win_fence(0, win));
-    OK(MPI_Put(&value, 1, MPI_LONG, right, 0, 1, MPI_LONG, win));
-    OK(MPI_Win_fence(0, win));
-    OK(MPI_Win_free(&win));
-}
-
 int main(int argc, char **argv)
 {
     MPI_Win win;
@@ -238,6 +221,5 @@ int main(int argc, char **argv)
     OK(MPI_Win_free(&win));
     wrong_windows();
     unattached();
-    without_locks();
     return check_end();
 }

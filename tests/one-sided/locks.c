@@ -99,12 +99,33 @@ static void all(MPI_Win win, long *cells)
     OK(MPI_Win_free(&win));
 }
 
+/* The hint no_locks is a promise. Who breaks it pays with time, and gets his locks. */
+static void in_spite_of_a_promise(long *cells, MPI_Aint bytes)
+{
+    long *own;
+    MPI_Info info;
+    MPI_Win win;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "no_locks", "true"));
+    OK(MPI_Win_create(cells, bytes, sizeof(long), info, MPI_COMM_WORLD, &win));
+    all(win, cells);
+    OK(MPI_Win_allocate(bytes, sizeof(long), info, MPI_COMM_WORLD, &own, &win));
+    all(win, own);
+    OK(MPI_Win_create(cells, bytes, sizeof(long), info, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+    OK(MPI_Win_sync(win));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Info_free(&info));
+}
+
 int main(int argc, char **argv)
 {
     static long cells[6];
     MPI_Win win;
     check_begin(&argc, &argv);
     on_both_kinds_of_windows(all, cells, sizeof cells);
+    in_spite_of_a_promise(cells, sizeof cells);
     OK(MPI_Win_create(cells, sizeof cells, sizeof(long), MPI_INFO_NULL, MPI_COMM_SELF, &win));
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
     OK(MPI_Put(&cells[0], 1, MPI_LONG, 0, 1, 1, MPI_LONG, win));

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use postrider_abi::{
-    MPI_ERR_ASSERT, MPI_ERR_GROUP, MPI_ERR_RMA_SYNC, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT,
-    MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED, MPI_PROC_NULL,
+    MPI_ERR_ASSERT, MPI_ERR_GROUP, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT, MPI_MODE_NOSTORE,
+    MPI_MODE_NOSUCCEED, MPI_PROC_NULL,
 };
 use postrider_os::gate::GateGuard;
 use postrider_os::sync::{ATOMICS_ARE_FENCES, full_fence};
@@ -335,7 +335,7 @@ impl Instance {
         check_assertions(assertions, MPI_MODE_NOCHECK)?;
         let mut state = self.lock();
         let window = state.windows.get_mut(key)?;
-        window.check_locks()?;
+        window.has_no_locks = false;
         if rank == MPI_PROC_NULL {
             return Ok(());
         }
@@ -374,7 +374,7 @@ impl Instance {
         let held = assertions & MPI_MODE_NOCHECK == 0;
         let mut state = self.lock();
         let window = state.windows.get_mut(key)?;
-        window.check_locks()?;
+        window.has_no_locks = false;
         window.epoch.lock_all(held)?;
         if !held {
             return Ok(());
@@ -456,7 +456,7 @@ impl Instance {
     pub fn lock_plain(&self, key: Key, rank: i32, kind: LockKind) -> bool {
         let mut state = self.lock();
         let Ok(window) = state.windows.get_mut(key) else { return false };
-        let is_usual = (rank as usize) < window.peers.len() && !window.has_no_locks && !window.looks_now();
+        let is_usual = (rank as usize) < window.peers.len() && !window.looks_now();
         let Window { epoch, shared: Some(shared), .. } = window else { return false };
         is_usual && epoch.lock_alone(rank as u32, kind, || shared.take_at_once(rank as u32, kind))
     }
@@ -491,14 +491,6 @@ impl Window {
         if std::mem::take(&mut self.has_written) || !ATOMICS_ARE_FENCES {
             full_fence();
         }
-    }
-
-    fn check_locks(&self) -> Result<()> {
-        if self.has_no_locks {
-            let detail = "the window was made with the hint no_locks: it has none";
-            return Err(Error::new(MPI_ERR_RMA_SYNC, detail));
-        }
-        Ok(())
     }
 }
 

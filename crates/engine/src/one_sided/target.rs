@@ -118,6 +118,7 @@ impl State {
                 let kind = if first == 0 { LockKind::Shared } else { LockKind::Exclusive };
                 let manner = if second == 0 { Manner::Patient } else { Manner::Urgent };
                 let window = self.windows.get_mut(key)?;
+                window.has_no_locks = false;
                 let own = window.rank;
                 if window.locks.request(source, kind, manner) {
                     self.grant(key, own, &[source])?;

@@ -95,7 +95,7 @@ pub struct Window {
     pub attributes: Attributes,
     /// Where errors go.
     pub handler: Handler,
-    /// Whether locks are never taken: the hint `no_locks`.
+    /// Whether locks are never taken, as the hint `no_locks` promises; the first that is taken all the same ends that.
     pub has_no_locks: bool,
     /// Whether this process has written to memory of others since the last flush, in a way that does not order what follows.
     pub(crate) has_written: bool,

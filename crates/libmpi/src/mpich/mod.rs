@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
 
 use postrider_abi::*;
-use postrider_engine::error::Result;
+use postrider_engine::error::{Error, Result};
 
 use crate::instance;
 use crate::parse::{self, In, Memory, Out};
@@ -42,6 +42,9 @@ mpi! {
 anytime! {
     /// Section 19.3.5: a status of Fortran has the same words, with either of its modules.
     MPI_Status_c2f (c_status: In<c_int>, f_status: Out<c_int>) {
+        if [c_status.0.addr(), f_status.0.addr()].contains(&MPI_STATUS_IGNORE) {
+            return Err(Error::new(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE"));
+        }
         for (index, word) in c_status.all(MPI_F_STATUS_SIZE as usize)?.into_iter().enumerate() {
             f_status.set_at(index, word)?;
         }
