@@ -69,6 +69,39 @@ static void refusals(void)
     CHECK(inter == MPI_COMM_SELF);
 }
 
+/* Who connects where nobody accepts gives up, and who accepts later meets somebody who is there. */
+static void patience(void)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+    MPI_Info hints;
+    OK(MPI_Info_create(&hints));
+    OK(MPI_Info_set(hints, "timeout", "0.05"));
+    if (rank == 0) {
+        OK(MPI_Open_port(MPI_INFO_NULL, port));
+    }
+    OK(MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD));
+    FAILS(MPI_ERR_PORT, MPI_Comm_connect(port, hints, 0, MPI_COMM_SELF, &inter));
+    FAILS(MPI_ERR_PORT, MPI_Comm_connect(port, hints, size - 1, MPI_COMM_WORLD, &inter));
+    for (int other = 1; other < size; other++) {
+        if (rank == 0) {
+            OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter));
+        } else if (rank == other) {
+            OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter));
+        } else {
+            continue;
+        }
+        greet(inter, 1);
+        OK(MPI_Comm_disconnect(&inter));
+    }
+    OK(MPI_Info_set(hints, "timeout", "soon"));
+    FAILS(MPI_ERR_INFO_VALUE, MPI_Comm_connect(port, hints, 0, MPI_COMM_SELF, &inter));
+    OK(MPI_Info_free(&hints));
+    if (rank == 0) {
+        OK(MPI_Close_port(port));
+    }
+}
+
 static void names(void)
 {
     char service[100], port[MPI_MAX_PORT_NAME], found[MPI_MAX_PORT_NAME] = "";
@@ -184,6 +217,7 @@ int main(int argc, char **argv)
     }
     halves();
     refusals();
+    patience();
     names();
     OK(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
     meet(inter, 0, 2);

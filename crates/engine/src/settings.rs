@@ -126,6 +126,10 @@ mod tests {
             let values = (setting.values)().join("`, `");
             text.push_str(&format!("| `{}` | {} | `{values}` |\n", setting.name, setting.meaning));
         }
+        text.push_str(
+            "\nA number, for which a hint of the call goes first: `POSTRIDER_CONNECT_TIMEOUT` says for how many seconds `MPI_Comm_connect` waits at a\n\
+             port where nobody calls `MPI_Comm_accept`, without its hint `timeout` (180).\n",
+        );
         text
     }
 

@@ -5,11 +5,11 @@
 //! socket of the user's, or through a port whose name a spawned job is given.
 
 mod keys;
+mod meeting;
 mod spawn;
 
 use core::ffi::c_int;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use postrider_abi::*;
 use postrider_engine::State;
@@ -23,10 +23,8 @@ use crate::parse::{self, Out, Text, TextOut};
 use crate::tables::tables;
 use crate::{info, instance};
 
+use meeting::{accept, connect, open_port};
 pub use spawn::collect_spawned;
-
-/// How long somebody listens at a port before other operations go on.
-const LISTEN: Duration = Duration::from_millis(2);
 
 /// The communicator with those who have spawned this job.
 static PARENT: OnceLock<Key> = OnceLock::new();
@@ -49,27 +47,6 @@ pub fn meet_parent() -> Result<()> {
 
 fn refused(class: c_int) -> impl Fn(postrider_os::error::Error) -> Error {
     move |error| Error::new(class, error.to_string())
-}
-
-/// The port of this name that this process has open.
-fn open_port(name: &str) -> Result<Arc<Port>> {
-    let found = tables().ports.iter().find(|port| port.name() == name).cloned();
-    found.ok_or_else(|| {
-        let detail = format!(
-            "this process has no open port \"{name}\"; a port is the process's that called MPI_Open_port"
-        );
-        Error::new(MPI_ERR_PORT, detail)
-    })
-}
-
-/// Waits for a connection at a port, and lets other operations go on meanwhile.
-fn accept(name: &str) -> Result<Connection> {
-    loop {
-        if let Some(connection) = open_port(name)?.accept(LISTEN).map_err(refused(MPI_ERR_PORT))? {
-            return Ok(connection);
-        }
-        instance().go_on()?;
-    }
 }
 
 fn join_groups(
@@ -110,13 +87,12 @@ mpi! {
         })?)
     }
 
-    /// Section 11.10.3: name and hints count at the root only.
+    /// Section 11.10.3: name and hints count at the root only. The hint `timeout` says how many seconds it waits for an accept.
     MPI_Comm_connect (
         port_name: Text, info: MPI_Info, root: c_int, comm: MPI_Comm, newcomm: Out<MPI_Comm>
     ) on comm {
         newcomm.set(join_groups(comm, root, MPI_ERR_PORT, || {
-            info::hints(info)?;
-            Connection::to(&port_name.shown()?).map_err(refused(MPI_ERR_PORT))
+            connect(&port_name.shown()?, &info::hints(info)?)
         })?)
     }
 

@@ -13,7 +13,8 @@ use postrider_abi::*;
 use postrider_engine::error::{Error, Result};
 use postrider_os::port::{Connection, LAUNCHER_SPEAKS, Port};
 
-use super::{LISTEN, join_groups, keys, refused};
+use super::meeting::{LISTEN, hear};
+use super::{join_groups, keys, refused};
 use crate::parse::{self, In, Out, Text, Words};
 use crate::tables::tables;
 use crate::{info, instance, joining};
@@ -111,17 +112,6 @@ fn meet(port: &Port, child: &mut Child) -> Result<Connection> {
             waiting => first = waiting,
         }
         instance().go_on()?;
-    }
-}
-
-/// The first words of who has come; none if it has left again, as a process that was ended.
-fn hear(connection: &mut Connection) -> Result<Option<Vec<u8>>> {
-    loop {
-        match connection.receive(LISTEN) {
-            Ok(Some(words)) => return Ok(Some(words)),
-            Ok(None) => instance().go_on()?,
-            Err(_) => return Ok(None),
-        }
     }
 }
 
