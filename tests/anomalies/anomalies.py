@@ -577,6 +577,47 @@ def without_launcher(setup):
     done.check(done.output == "rank 0 of 1 exchanged\n", "expected rank 0 of 1")
 
 
+def everybody_is_well(done):
+    for rank in range(3):
+        done.check(f"rank {rank} of 3 is well\n" in done.output, f"rank {rank} did not finish")
+
+
+@case
+def programs_of_a_rank_are_alone(setup):
+    done = setup.run("-n", "3", setup.program("offspring"), "programs").exited(0)
+    everybody_is_well(done)
+    for rank in range(3):
+        said = [line for line in done.error.splitlines() if f"rank {rank} on {HOST}" in line]
+        done.check(len(said) == 1, f"expected one line about rank {rank}")
+    done.names("rank 0 of 1 in a job of its own")
+
+
+@case
+def a_program_under_a_wrapper_is_the_rank(setup):
+    wrapped = f"{setup.program('offspring')}; exit $?"
+    everybody_is_well(setup.run("-n", "3", "sh", "-c", wrapped).exited(0).silent())
+    everybody_is_well(setup.run("-n", "3", "env", "A=b", setup.program("offspring")).exited(0).silent())
+    script = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+    done = setup.run("-n", "3", sys.executable, "-c", script, setup.program("offspring"), "programs").exited(0)
+    everybody_is_well(done)
+
+
+@case
+def a_second_program_in_place_of_a_rank(setup):
+    twice = f"{setup.program('offspring')} && {setup.program('offspring')}"
+    done = setup.run("-n", "3", "sh", "-c", twice)
+    done.check(done.code != 0 and "0 of 1" not in done.output, "the second program took itself for one that is alone")
+    done.names("was not started by it: a rank is one MPI program")
+
+
+@case
+def forked_ranks_are_told(setup):
+    done = setup.run("-n", "3", setup.program("offspring"), "forks").exited(0)
+    everybody_is_well(done)
+    done.names("MPI_Barrier", "was forked by process", "Execute a program instead")
+    everybody_is_well(setup.run("-n", "3", setup.program("offspring"), "handled-forks").exited(0).silent())
+
+
 @case
 def under_a_foreign_launcher(setup):
     """A rank of another library's launcher joins or stops; it never runs on alone."""

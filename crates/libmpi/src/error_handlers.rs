@@ -78,6 +78,7 @@ fn set(object: Object, errhandler: MPI_Errhandler) -> Result<()> {
         check_kind(new, object.kind())?;
         let mut tables = tables();
         tables.retain(new)?;
+        errors::note_handler(new);
         tables.self_has_handler |= matches!(object, Object::Communicator(MPI_COMM_SELF));
         tables.release(std::mem::replace(old, new))
     })

@@ -2,6 +2,7 @@
 
 use core::ffi::c_int;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use postrider_abi::{
     Bits, MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_Comm, MPI_ERR_LASTCODE, MPI_ERR_OTHER,
@@ -174,11 +175,35 @@ pub fn call_anytime_on(
 /// A call before initialization or after finalization: there is no handler that could be asked.
 #[cold]
 fn outside(name: &'static str) -> c_int {
+    if library::is_forked() {
+        return in_forked_process(name);
+    }
     let when = match library::phase() {
         Phase::Before => "before MPI_Init",
         _ => "after MPI_Finalize",
     };
     library::abort_with(1, &format!("{name} was called {when}"));
+}
+
+/// Whether the program has said of any object that it handles errors itself.
+static HANDLES_ERRORS: AtomicBool = AtomicBool::new(false);
+
+/// The program has given an object this error handler.
+pub fn note_handler(handler: Handler) {
+    if !matches!(handler, Handler::Fatal | Handler::Abort) {
+        HANDLES_ERRORS.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A call in a process that a rank has forked. No error handler can be asked, as the objects are behind a lock which another thread may have
+/// held when this process came to be: so a program that handles errors anywhere gets a code, and all others end here.
+fn in_forked_process(name: &'static str) -> c_int {
+    let error = library::forked();
+    if !HANDLES_ERRORS.load(Ordering::Relaxed) {
+        fatal(name, &error);
+    }
+    LATEST.with_borrow_mut(|latest| *latest = Some((error.class, format!("{name}: {}", error.detail))));
+    error.class
 }
 
 thread_local! {

@@ -38,6 +38,8 @@ static LIBRARY: OnceLock<Library> = OnceLock::new();
 static PHASE: AtomicU8 = AtomicU8::new(Phase::Before as u8);
 /// How many sessions there are, and one more between `MPI_Init` and `MPI_Finalize`.
 static USERS: AtomicU32 = AtomicU32::new(0);
+/// Whether this process was forked by one that had made the instance.
+static FORKED: AtomicBool = AtomicBool::new(false);
 /// Held by whoever begins or ends.
 static CHANGE: Mutex<()> = Mutex::new(());
 /// The thread that called `MPI_Init`.
@@ -104,6 +106,29 @@ impl Library {
     }
 }
 
+/// What a process says that was forked by a rank and calls MPI all the same.
+pub fn forked() -> Error {
+    let detail = format!(
+        "process {} was forked by process {} after that had initialized MPI, and cannot use it: a rank is one process. Execute a \
+         program instead (exec, or the start method \"spawn\" of Python's multiprocessing); it may call MPI_Init",
+        std::process::id(),
+        std::os::unix::process::parent_id()
+    );
+    Error::new(MPI_ERR_OTHER, detail)
+}
+
+/// Whether this process was forked by one that had initialized MPI: then nothing of the instance may be touched, since it is the parent's.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// What happens first in a forked process. It counts as one that has finalized, so that whoever asks before he ends does nothing.
+extern "C" fn part_from_parent() {
+    FORKED.store(true, Ordering::Relaxed);
+    USERS.store(0, Ordering::Relaxed);
+    PHASE.store(Phase::After as u8, Ordering::Relaxed);
+}
+
 /// Whether this is the thread that called `MPI_Init`.
 pub fn is_main_thread() -> bool {
     MAIN_THREAD.get() == Some(&thread::current().id())
@@ -114,6 +139,9 @@ pub fn is_main_thread() -> bool {
 /// # Errors
 /// When it was called before, or the job cannot be joined.
 pub fn initialize(required: i32) -> Result<i32> {
+    if is_forked() {
+        return Err(forked());
+    }
     let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     if phase() != Phase::Before {
         return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before; it can be once in a process"));
@@ -121,7 +149,10 @@ pub fn initialize(required: i32) -> Result<i32> {
     let thread_level = begin(required.clamp(MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE))?;
     let _ = MAIN_THREAD.set(thread::current().id());
     PHASE.store(Phase::Active as u8, Ordering::Release);
-    processes::meet_parent()?;
+    // A process that a spawned rank has started was not spawned.
+    if LIBRARY.get().is_some_and(|library| library.job.is_some()) {
+        processes::meet_parent()?;
+    }
     Ok(thread_level)
 }
 
@@ -131,6 +162,9 @@ pub fn initialize(required: i32) -> Result<i32> {
 /// # Errors
 /// When the job cannot be joined.
 pub fn begin_session() -> Result<i32> {
+    if is_forked() {
+        return Err(forked());
+    }
     let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     begin(MPI_THREAD_MULTIPLE)
 }
@@ -151,6 +185,7 @@ fn begin(thread_level: i32) -> Result<i32> {
     if LIBRARY.get().is_none() {
         // Nobody else is between these two lines: the caller holds the right to change.
         let _ = LIBRARY.set(Library::new(thread_level)?);
+        process::in_forked_children(part_from_parent);
     }
     let Some(library) = LIBRARY.get() else { unreachable!("just made") };
     if let Some((job, rank)) = &library.job {
@@ -286,35 +321,53 @@ fn join() -> Result<Joined> {
         let central = std::env::var_os(job::ENV_CENTRAL).map(Into::into);
         let local = std::env::var_os(job::ENV_DIRECTORY).map(Into::into);
         let directories = local.map(|local| Directories { local, central });
-        return Ok(Joined { job: Some(claim(&place, rank)?), directories, seat: None });
+        return Ok(match claim(&place, rank)? {
+            Some(job) => Joined { job: Some(job), directories, seat: None },
+            None => Joined::default(),
+        });
     }
     let Some(seat) = joining::join().map_err(failed)? else { return Ok(Joined::default()) };
     let job = claim(&seat.place, Some(seat.rank))?;
     let central = seat.central.clone();
     let directories = seat.local.clone().map(|local| Directories { local, central });
-    Ok(Joined { job: Some(job), directories, seat: Some(seat) })
+    Ok(Joined { job, directories, seat: Some(seat) })
 }
 
-/// Takes rank `rank` of the job whose segment is at `place`.
-fn claim(place: &str, rank: Option<u32>) -> Result<(Arc<Job>, u32)> {
+/// Takes rank `rank` of the job whose segment is at `place`. A wrapper leaves that to the program that it starts. None for a process that
+/// was started by the one that is the rank: it belongs to no job. One that is neither would be a second for the same rank.
+fn claim(place: &str, rank: Option<u32>) -> Result<Option<(Arc<Job>, u32)>> {
     let job = Job::open(place).map_err(|e| Error::new(MPI_ERR_OTHER, e.to_string()))?;
     let Some(rank) = rank.filter(|&rank: &u32| rank < job.placement().ranks()) else {
         return Err(Error::new(MPI_ERR_OTHER, format!("{} is not a rank of this job", job::ENV_RANK)));
     };
-    if !job.slot(rank).claim() {
+    let slot = job.slot(rank);
+    if slot.claim() {
+        process::allow_neighbours();
+        return Ok(Some((Arc::new(job), rank)));
+    }
+    let (first, own, host) = (slot.pid(), std::process::id(), process::host_name());
+    if !process::descends_from(first) {
         let detail = format!(
-            "process {} is rank {rank} of this job already; a rank that starts MPI programs itself must unset {}",
-            job.slot(rank).pid(),
+            "process {first} has been rank {rank} of this job, and process {own} was not started by it: a rank is one MPI program; \
+             start further ones by a `postrider run` of their own, or unset {} for them",
             job::ENV_JOB
         );
         return Err(Error::new(MPI_ERR_OTHER, detail));
     }
-    process::allow_neighbours();
-    Ok((Arc::new(job), rank))
+    if slot.is_first_offspring() {
+        eprintln!(
+            "postrider: rank {rank} on {host}: process {first} is this rank, and has started process {own}, which calls MPI_Init too and is \
+             rank 0 of 1 in a job of its own; so are others that this rank starts"
+        );
+    }
+    Ok(None)
 }
 
 /// The number of processes that were started together, also before `MPI_Init`.
 pub fn ranks() -> u32 {
+    if let Some(made) = made() {
+        return made.facts().size;
+    }
     let place = std::env::var(job::ENV_JOB).ok();
     let ours = place.and_then(|place| Job::open(&place).ok()).map(|job| job.placement().ranks());
     ours.or_else(joining::ranks).unwrap_or(1)
@@ -352,9 +405,11 @@ pub fn abort_with(code: i32, why: &str) -> ! {
     end(code)
 }
 
-/// Ends this process and has the launcher end the others.
+/// Ends this process and has the launcher end the others; a forked one ends alone.
 pub fn end(code: i32) -> ! {
-    if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get() {
+    if let Some(Library { job: Some((job, rank)), .. }) = LIBRARY.get()
+        && !is_forked()
+    {
         job.slot(*rank).abort(code);
     }
     process::exit_now(code)

@@ -15,6 +15,7 @@
 //! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
+//!            +12  whether it was said that processes of the rank are jobs of their own   written by those
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +72  descriptor of the pipe at which the rank may sleep  written by the rank
@@ -686,6 +687,12 @@ impl Slot<'_> {
         self.segment.word32(self.base).compare_exchange(0, std::process::id(), Release, Relaxed).is_ok()
     }
 
+    /// Whether this is the first process which says that it was started by the rank's and is none itself.
+    #[must_use]
+    pub fn is_first_offspring(&self) -> bool {
+        self.segment.word32(self.base + 12).swap(1, Relaxed) == 0
+    }
+
     /// Where the rank is in its life.
     #[must_use]
     pub fn state(&self) -> State {
@@ -744,6 +751,7 @@ mod tests {
         assert!(opened.launcher_runs());
         assert!(opened.slot(1).claim() && !made.slot(1).claim());
         assert_eq!(made.slot(1).pid(), std::process::id());
+        assert!(made.slot(1).is_first_offspring() && !opened.slot(1).is_first_offspring());
         let nameplate = opened.nameplate(1);
         nameplate.enter(CallName::new("MPI_Sendrecv_replace"));
         opened.slot(1).set_state(State::Initialized);

@@ -179,6 +179,37 @@ pub fn allow_neighbours() {
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
 }
 
+/// Whether process `pid` has started this one, or one that has, and still runs.
+#[must_use]
+pub fn descends_from(pid: u32) -> bool {
+    let mut ancestor = std::os::unix::process::parent_id();
+    while ancestor > 1 {
+        if ancestor == pid {
+            return true;
+        }
+        match parent_of(ancestor) {
+            Some(next) => ancestor = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let status = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program stands in parentheses and may be anything; state and parent follow.
+    let end = status.iter().rposition(|&byte| byte == b')')?;
+    std::str::from_utf8(&status[end + 1..]).ok()?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Has `handler` called in every process that this one forks, before anything else happens there. It may store to atomics, and
+/// nothing more, since the fork may have happened at any moment of any other thread.
+pub fn in_forked_children(handler: extern "C" fn()) {
+    let handler: unsafe extern "C" fn() = handler;
+    // SAFETY: the function stays where it is, and needs no lock. Without memory for it nothing is registered, and nothing is lost.
+    unsafe { libc::pthread_atfork(None, None, Some(handler)) };
+}
+
 /// Ends this process at once: C output buffers are written, exit handlers do not run.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: flushing all C streams and leaving; neither returns into code that could be surprised.
