@@ -26,7 +26,7 @@ use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 use super::post::Post;
 use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming, push};
 use super::wire::Header;
-use super::{Incoming, Limits, SingleCopy, Transport};
+use super::{Incoming, Limits, SingleCopy, Transport, is_forbidden};
 use crate::error::{Error, Result};
 
 /// The rings to processes of other jobs, and the transport to those of this one.
@@ -365,7 +365,8 @@ impl Bridged {
         else {
             return false;
         };
-        self.single_copy = copy(job.slot(*rank).pid()).is_ok();
-        self.single_copy
+        let copied = copy(job.slot(*rank).pid());
+        self.single_copy = !is_forbidden(&copied);
+        copied.is_ok()
     }
 }

@@ -12,7 +12,7 @@ pub mod shared_memory;
 pub mod simulated;
 pub mod wire;
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -562,4 +562,12 @@ impl Transport {
             Self::Alone | Self::File(_) => false,
         }
     }
+}
+
+/// Whether a copy between address spaces has failed for a reason that all others will have. An address that is not there, or cannot be read
+/// so because it is a device's, is a matter of one message.
+fn is_forbidden(copied: &io::Result<()>) -> bool {
+    let for_all =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported);
+    copied.as_ref().is_err_and(for_all)
 }

@@ -21,7 +21,7 @@ use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 use postrider_os::shelf::{TRAY_BYTES, TRAYS};
 
 use super::wire::{Header, Kind};
-use super::{Body, Incoming, Limits, Multicast, SingleCopy};
+use super::{Body, Incoming, Limits, Multicast, SingleCopy, is_forbidden};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
 pub(super) const EAGER_BYTES_MAX: usize = 32 << 10;
@@ -213,12 +213,14 @@ impl SharedMemory {
     }
 
     pub(super) fn copy_across(&mut self, peer: u32, copy: impl FnOnce(u32) -> io::Result<()>) -> bool {
-        let tries = self.single_copy != SingleCopy::Never;
-        let done = tries && copy(self.job.slot(peer).pid()).is_ok();
-        if !done {
+        if self.single_copy == SingleCopy::Never {
+            return false;
+        }
+        let copied = copy(self.job.slot(peer).pid());
+        if is_forbidden(&copied) {
             self.single_copy = SingleCopy::Never;
         }
-        done
+        copied.is_ok()
     }
 }
 
@@ -278,6 +280,7 @@ mod tests {
     use postrider_os::hosts::Placement;
     use postrider_os::job::{Shape, Transport};
     use postrider_os::memory::OwnedMemory;
+    use rustix::io::Errno;
 
     const HEADER: Header = Header { kind: Kind::Eager, context: 7, source: 0, tag: 3, words: [0; 3] };
 
@@ -350,6 +353,22 @@ mod tests {
         assert_eq!(take(&mut ranks[3]), None);
         ranks[1].release();
         assert!((0..TRAYS).all(|index| ranks[0].job.tray(0, index).0.is_free()));
+    }
+
+    #[test]
+    fn only_what_the_system_forbids_for_all_memory_ends_single_copies() {
+        let failure = |error: Errno| move |_| Err(error.into());
+        let mut ranks = host(2);
+        for of_one_message in [Errno::FAULT, Errno::SRCH, Errno::NOMEM] {
+            assert!(!ranks[0].copy_across(1, failure(of_one_message)));
+            assert!(ranks[0].copy_across(1, |_| Ok(())), "error {of_one_message}");
+        }
+        for of_all in [Errno::PERM, Errno::NOSYS] {
+            let rank = &mut host(2)[0];
+            assert!(!rank.copy_across(1, failure(of_all)));
+            assert_eq!(rank.limits().single_copy, SingleCopy::Never);
+            assert!(!rank.copy_across(1, |_| panic!("it is tried again")));
+        }
     }
 
     #[test]
