@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ pub struct Prepared {
     placement: Placement,
     cores: u32,
     temporary: PathBuf,
+    /// Variables that are lists of directories, as the ranks of this host have them.
+    paths: Vec<(OsString, OsString)>,
     warnings: Vec<String>,
 }
 
@@ -60,11 +62,12 @@ pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
     let placement = Placement::new(assignment.host_of.clone())
         .filter(|placement| assignment.host < placement.hosts())
         .ok_or_else(|| Refusal::new(1, "the host-to-rank map has no ranks for this host"))?;
-    let warnings = enter(Path::new(&assignment.working_directory));
+    let mut warnings = enter(Path::new(&assignment.working_directory));
+    let paths = joined_paths(&assignment.paths, &mut warnings);
     let temporary = std::env::temp_dir();
     directory::sweep(&temporary);
     let directory = JobDirectory::create(&temporary).map_err(|error| Refusal::new(1, error))?;
-    Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, warnings })
+    Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, paths, warnings })
 }
 
 impl Prepared {
@@ -108,8 +111,7 @@ impl Prepared {
             octave_path: None,
             libraries: installation::libraries(),
         };
-        let variables: Vec<_> =
-            assignment.variables.iter().cloned().chain(joined_paths(&assignment.paths)).collect();
+        let variables: Vec<_> = assignment.variables.iter().chain(&self.paths).cloned().collect();
         let mut applications = assignment.applications.clone();
         applications.iter_mut().for_each(|application| application.set_below(&variables));
         let letterbox = self.letterbox().map_err(|error| {
@@ -202,14 +204,20 @@ fn enter(directory: &Path) -> Vec<String> {
     vec![format!("cannot enter the working directory {directory} ({error}); the ranks start in {instead}")]
 }
 
-/// Lists of directories: what exists here of the head's, then the host's own.
-fn joined_paths(heads: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+/// Lists of directories: what exists here of the head's, then the host's own. A directory that is the head's user's there may be anybody's here:
+/// one that another user could have made is left out.
+fn joined_paths(heads: &[(OsString, OsString)], warnings: &mut Vec<String>) -> Vec<(OsString, OsString)> {
     let mut joined = Vec::new();
     for (name, theirs) in heads {
-        let mut directories: Vec<PathBuf> =
-            std::env::split_paths(theirs).filter(|path| path.is_absolute() && path.is_dir()).collect();
-        let own = own_path(name);
-        for path in own.iter().flat_map(std::env::split_paths) {
+        let own: Vec<PathBuf> = own_path(name).iter().flat_map(std::env::split_paths).collect();
+        let existing = std::env::split_paths(theirs).filter(|path| path.is_absolute() && path.is_dir());
+        let (strange, mut directories): (Vec<_>, Vec<_>) =
+            existing.partition(|path| !own.contains(path) && may_be_anybodys(path));
+        warnings.extend(strange.iter().map(|path| {
+            let (name, path) = (name.display(), path.display());
+            format!("{name} goes without {path}, which other users of this host could have made")
+        }));
+        for path in own {
             if !path.as_os_str().is_empty() && !directories.contains(&path) {
                 directories.push(path);
             }
@@ -219,6 +227,32 @@ fn joined_paths(heads: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         }
     }
     joined
+}
+
+/// Whether some user of this host, whoever it is, could have put this directory there, or something into it: it, or one above, is
+/// neither root's nor ours and stands where everybody may write, or everybody may rename what is in it.
+fn may_be_anybodys(directory: &Path) -> bool {
+    let resolved = directory.canonicalize();
+    let resolved = resolved.as_deref().unwrap_or(directory);
+    stands_in_the_open(directory) || directory != resolved && stands_in_the_open(resolved)
+}
+
+fn stands_in_the_open(directory: &Path) -> bool {
+    const WRITABLE_BY_ALL: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    let trusted = [0, rustix::process::getuid().as_raw()];
+    let mut in_the_open = false;
+    for path in directory.ancestors().collect::<Vec<_>>().into_iter().rev() {
+        let Ok(found) = path.symlink_metadata() else { return true };
+        if in_the_open && !trusted.contains(&found.uid()) {
+            return true;
+        }
+        in_the_open = !found.is_symlink() && found.mode() & WRITABLE_BY_ALL != 0;
+        if in_the_open && found.mode() & STICKY == 0 {
+            return true;
+        }
+    }
+    in_the_open
 }
 
 /// What this host itself has; our own library and functions included.
@@ -237,4 +271,36 @@ fn own_path(name: &OsStr) -> Option<OsString> {
         path.push(library);
     }
     Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn directories_that_anybody_could_have_made_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (above, bin) = (folder.path().join("above"), folder.path().join("above/bin"));
+        fs::create_dir_all(&bin).expect("it can be made");
+        let list = std::env::join_paths([&bin]).expect("a list");
+        let joined = |warnings: &mut Vec<String>| {
+            let joined = joined_paths(&[("POSTRIDER_TEST_UNSET".into(), list.clone())], warnings);
+            !joined.is_empty()
+        };
+        let allow = |path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        };
+        let mut warnings = Vec::new();
+        assert!(joined(&mut warnings) && warnings.is_empty(), "{warnings:?}");
+        for (path, mode, is_left_out) in
+            [(&bin, 0o777, true), (&bin, 0o1777, true), (&above, 0o777, true), (&above, 0o1777, false)]
+        {
+            allow(path, mode);
+            assert_eq!(joined(&mut warnings), !is_left_out, "{} with mode {mode:o}", path.display());
+            assert_eq!(!warnings.is_empty(), is_left_out);
+            assert!(warnings.drain(..).all(|warning| warning.contains(&*bin.to_string_lossy())));
+            allow(path, 0o755);
+        }
+    }
 }

@@ -10,7 +10,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
@@ -56,10 +55,7 @@ pub fn command(mark: &str, arguments: &[OsString]) -> Result<String, String> {
     let system = rustix::system::uname();
     let system = format!("{} {}", system.sysname().to_string_lossy(), system.machine().to_string_lossy());
     let mut command = format!("exec sh -c '{}' sh", one_line(SCRIPT));
-    let owner = std::fs::metadata(&own).map_err(|error| format!("{}: {error}", own.display()))?.uid();
-    let owner = owner.to_string();
-    let first =
-        [OsStr::new(mark), OsStr::new(&build), OsStr::new(&system), OsStr::new(&owner), own.as_os_str()];
+    let first = [OsStr::new(mark), OsStr::new(&build), OsStr::new(&system), own.as_os_str()];
     for word in first.into_iter().chain(arguments.iter().map(OsString::as_os_str)) {
         command.push_str(&format!(" '{}'", escaped(word)));
     }
@@ -196,6 +192,44 @@ mod tests {
             let output = Command::new("sh").args(["-c", &script]).output().expect("sh starts");
             prop_assert_eq!(output.stdout, bytes);
         }
+    }
+
+    /// What a host says that finds a build at `own`, in a folder that is no home of anybody's build.
+    fn answer_of_a_host_with(own: &std::path::Path, home: &std::path::Path) -> String {
+        let words = ["-c", SCRIPT, "sh", "77", "build-7", "no such system"];
+        let mut host = Command::new("sh");
+        host.args(words).arg(own).env("HOME", home).env("TMPDIR", home).stdin(std::process::Stdio::null());
+        String::from_utf8(host.output().expect("sh starts").stdout).expect("it is text")
+    }
+
+    #[test]
+    fn a_build_that_others_could_exchange_is_not_run() {
+        use std::fs::{Permissions, create_dir, hard_link, set_permissions, write};
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a folder");
+        let (above, home) = (folder.path().join("above"), folder.path().join("home"));
+        let (bin, own) = (above.join("bin"), above.join("bin/postrider"));
+        [&above, &bin, &home].iter().for_each(|folder| create_dir(folder).expect("it can be made"));
+        write(&own, "#!/bin/sh\n[ $# -eq 0 ] || echo build-7\n").expect("it can be written");
+        let allow = |path: &std::path::Path, mode| {
+            set_permissions(path, Permissions::from_mode(mode)).expect("it is ours")
+        };
+        let is_run = |own: &std::path::Path| answer_of_a_host_with(own, &home).contains("found");
+        let safe = || [&above, &bin, &own].iter().for_each(|path| allow(path, 0o755));
+        safe();
+        assert!(is_run(&own), "{}", answer_of_a_host_with(&own, &home));
+        for (path, mode) in [(&own, 0o775), (&own, 0o757), (&bin, 0o775), (&bin, 0o1777), (&above, 0o777)] {
+            safe();
+            allow(path, mode);
+            assert!(!is_run(&own), "{} with mode {mode:o}", path.display());
+        }
+        safe();
+        allow(&above, 0o1777);
+        assert!(is_run(&own), "a sticky directory above");
+        symlink(&own, bin.join("link")).expect("it can be linked");
+        assert!(!is_run(&bin.join("link")), "a link");
+        hard_link(&own, above.join("postrider")).expect("it can be linked");
+        assert!(!is_run(&above.join("postrider")), "a file that anybody could have linked there");
     }
 
     /// A file that holds what a far side has said.

@@ -1,8 +1,7 @@
 # Finds, or receives, the build of Postrider that the other side runs, and becomes it. Run by `sh` on the far host.
 #
-# Words: MARK BUILD SYSTEM OWNER OWN ARGUMENT..., each written for printf(1): what is not plain is \0 and three octal digits.
-# BUILD is looked for at OWN, the path that it has on the other side, where it belongs to the user OWNER; then in two private
-# directories. If it is nowhere,
+# Words: MARK BUILD SYSTEM OWN ARGUMENT..., each written for printf(1): what is not plain is \0 and three octal digits.
+# BUILD is looked for at OWN, the path that it has on the other side, and then in two private directories. If it is nowhere,
 # its files are asked for, one by one: a line `file BYTES PATH`, and then so many bytes, or `link TARGET PATH`. They become visible
 # all at once, by a rename. All that is said is lines that begin with MARK, since a shell that starts may print things too.
 #
@@ -16,8 +15,8 @@ while [ $count -gt 0 ]; do
     set -- "$@" "${word%.}";
     count=$((count - 1));
 done;
-mark=$1; build=$2; system=$3; owner=$4; own=$5;
-shift 5;
+mark=$1; build=$2; system=$3; own=$4;
+shift 4;
 
 say() { echo "postrider-$mark: $*"; };
 is_right() { [ -x "$1" ] && [ "$("$1" build </dev/null)" = "$build" ]; };
@@ -27,18 +26,25 @@ is_private() {
     case $1 in drwx------*) [ "$3" = "$(id -u)" ];; *) false;; esac;
 };
 
-# No link, and nobody can have put it there, or can exchange it, but root, this user, and who has installed it on the other side:
-# all directories above are of one of them, and not open to everybody, unless only owners can rename what is in them (sticky).
+# A plain file, and nobody but root and this user can have put it there, or can exchange it: it and all directories above are of one of the
+# two, and nobody else can write to them. Numbers of users mean nothing on another host, so who has installed it there does not count.
+# Directories in which only owners can rename (sticky, as /tmp) may be above, but the file is in none: what others link there has its old owner.
 is_safe() {
     at=$(cd "${1%/*}" && pwd -P)/${1##*/};
-    case $(ls -ldn "$at") in l*) return 1;; esac;
+    case $(ls -ldn "$at") in -*) ;; *) return 1;; esac;
+    depth=0;
     while :; do
         set -- $(ls -ldn "$at");
-        case $3 in 0|"$(id -u)"|"$owner") ;; *) return 1;; esac;
-        case $1 in ????????w[tT]*) ;; ????????w*) return 1;; esac;
+        case $3 in 0|"$(id -u)") ;; *) return 1;; esac;
+        case $1 in
+            ?????w*|????????w*)
+                [ $depth -ge 2 ] || return 1;
+                case $1 in ?????????[tT]*) ;; *) return 1;; esac;;
+        esac;
         [ "$at" = / ] && return 0;
         at=${at%/*};
         at=${at:-/};
+        depth=$((depth + 1));
     done;
 };
 

@@ -26,27 +26,42 @@ pub fn cases(arguments: &Arguments) -> Vec<Case> {
         refused("a link of another user", format!("{theirs} && {ATTACKER} ln -s /tmp/theirs {PLACE}")),
         refused("a directory of another user", format!("{ATTACKER} mkdir -m 700 {PLACE}")),
         refused("a directory that others may enter", format!("mkdir -m 770 {PLACE}")),
-        executable(arguments),
+        executable(arguments, "an executable of another user", "root"),
+        executable(arguments, "an executable of a user who has the number of its owner here", "65534"),
+        folder_of_programs(arguments),
     ]
 }
 
-/// An executable of another user at the path that the launcher has on its own host.
-fn executable(arguments: &Arguments) -> Case {
+/// An executable of another user at the path that the launcher has on its own host, where it belongs to `owner`.
+fn executable(arguments: &Arguments, name: &str, owner: &str) -> Case {
     let attack = format!(
         "{ATTACKER} sh -c 'umask 0; mkdir -p /tmp/copy/bin; printf \"#!/bin/sh\\ntouch /tmp/taken\\n\" >/tmp/copy/bin/postrider;
          chmod 777 /tmp/copy/bin/postrider'"
     );
     let prefix = arguments.prefix();
     let command = format!(
-        "mkdir /tmp/copy && cp -r {0}/bin {0}/lib /tmp/copy/ && /tmp/copy/bin/postrider run --hosts h1 hostname; code=$?;
-         rm -r /tmp/copy; exit $code",
+        "mkdir /tmp/copy && cp -r {0}/bin {0}/lib /tmp/copy/ && chown -R {owner} /tmp/copy &&
+         /tmp/copy/bin/postrider run --hosts h1 hostname; code=$?; rm -r /tmp/copy; exit $code",
         prefix.display()
     );
-    attacked("an executable of another user", attack, shell(&command), |stage, ended| {
-        let taken = stage.run(1, &shell("test -e /tmp/taken"))?.exited(0);
-        let right = !taken && ended.exited(0) && ended.output.trim() == "h1";
-        Ok((!right).then(|| ended.problem("expected that it is not run, and the job is")))
-    })
+    attacked(name, attack, shell(&command), nothing_taken)
+}
+
+/// A folder of another user at a path that is in the launcher's `PATH`.
+fn folder_of_programs(arguments: &Arguments) -> Case {
+    let attack = format!(
+        "{ATTACKER} sh -c 'umask 0; mkdir -p /tmp/copy/bin; printf \"#!/bin/sh\\ntouch /tmp/taken\\n\" >/tmp/copy/bin/hostname;
+         chmod 777 /tmp/copy/bin/hostname'"
+    );
+    let command = format!("PATH=/tmp/copy/bin:$PATH {} run --hosts h1 hostname", arguments.launcher());
+    attacked("a folder of another user in PATH", attack, shell(&command), nothing_taken)
+}
+
+/// Whether the job ran, and nothing of the attacker's.
+fn nothing_taken(stage: &Stage<'_>, ended: &Ended) -> Result<Option<String>> {
+    let taken = stage.run(1, &shell("test -e /tmp/taken"))?.exited(0);
+    let right = !taken && ended.exited(0) && ended.output.trim() == "h1";
+    Ok((!right).then(|| ended.problem("expected that it is not run, and the job is")))
 }
 
 /// An attack on h1, and then a command on h0.
