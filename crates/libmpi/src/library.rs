@@ -271,12 +271,8 @@ fn start_helper(wanted: bool) -> Result<()> {
         return Ok(());
     }
     instance().announce_helper(true);
-    let work = || {
-        process::block_signals();
-        instance().help();
-    };
-    let started =
-        thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES).spawn(work);
+    let builder = thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES);
+    let started = process::start_thread(builder, || instance().help());
     *helper = Some(started.map_err(|error| {
         instance().announce_helper(false);
         let detail =

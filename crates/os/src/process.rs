@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::thread::{self, JoinHandle};
 
 use crate::error::{Error, Result};
 use crate::memory::{OwnedMemory, UserMemory};
@@ -239,7 +240,7 @@ pub fn start_on_core(number: u32) {
 
 /// Lets another thread have this core, if one is waiting for it.
 pub fn give_way() {
-    std::thread::yield_now();
+    thread::yield_now();
 }
 
 /// Commands of `membarrier`, which the C library does not name.
@@ -265,13 +266,24 @@ pub fn fence_everywhere() {
     assert!(membarrier(FENCE_EXPEDITED), "the system has taken its fences back (membarrier)");
 }
 
-/// Keeps all signals from this thread: they are for those of the program.
-pub fn block_signals() {
-    // SAFETY: the set is initialised before it is used, and belongs to this function; only this thread's mask is changed.
+/// Starts a thread of ours in the program's process. From its beginning all signals are blocked in it: they are for the program's threads, one of
+/// which may wait for a signal that all of them block.
+///
+/// # Errors
+/// When the system allows no more threads.
+pub fn start_thread<T: Send + 'static>(
+    builder: thread::Builder,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    // SAFETY: both sets are initialised before they are read, and belong to this function; this thread's mask, which the new thread inherits,
+    // is the same afterwards.
     unsafe {
-        let mut all = std::mem::zeroed();
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        let started = builder.spawn(work);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        started
     }
 }
 

@@ -11,7 +11,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("os", &["fuzz"]),
     ("engine", &["os", "abi", "fuzz"]),
     ("client", &["abi"]),
-    ("io", &["client", "abi"]),
+    ("io", &["client", "os", "abi"]),
     ("preload", &["io", "abi"]),
     ("libmpi", &["engine", "os", "abi", "io", "fuzz"]),
     ("postrider", &["os", "fuzz"]),
