@@ -619,6 +619,15 @@ def forked_ranks_are_told(setup):
 
 
 @case
+def abort_beside_a_stuck_write(setup):
+    """A thread that writes to a pipe which nobody empties holds its stream for ever; MPI_Abort does not wait for it."""
+    command = [setup.program("stuck_writer")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    Ended(command, done.returncode, done.stdout, done.stderr).exited(7)
+    setup.run("-n", "2", *command).exited(7)
+
+
+@case
 def under_a_foreign_launcher(setup):
     """A rank of another library's launcher joins or stops; it never runs on alone."""
     program = setup.program("exchange")

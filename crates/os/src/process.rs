@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::memory::{OwnedMemory, UserMemory};
@@ -211,8 +212,18 @@ pub fn in_forked_children(handler: extern "C" fn()) {
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
-/// Ends this process at once: C output buffers are written, exit handlers do not run.
+/// How long output buffers may take to be written when a process ends at once.
+const FLUSH_LIMIT: Duration = Duration::from_secs(1);
+
+/// Ends this process at once: C output buffers are written, exit handlers do not run. Flushing waits for streams that other threads hold, and
+/// one may hold its stream for ever, writing to a pipe that nobody empties: then the process ends without.
 pub fn exit_now(code: i32) -> ! {
+    // Without this thread there is no limit.
+    let _limit = start_thread(thread::Builder::new(), move || {
+        thread::sleep(FLUSH_LIMIT);
+        // SAFETY: leaves without running anything of the program's.
+        unsafe { libc::_exit(code) }
+    });
     // SAFETY: flushing all C streams and leaving; neither returns into code that could be surprised.
     unsafe {
         libc::fflush(std::ptr::null_mut());
