@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
 
 use crate::error::{Error, Result};
-use crate::process::open_pipe;
+use crate::process::{beside_full_table, open_pipe};
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU32, full_fence};
 
@@ -92,6 +92,16 @@ impl AsFd for BellTower {
     }
 }
 
+/// Wakes the sleeper whose pipe is descriptor `descriptor` of process `pid`. The announcement of its sleep has been taken already, so that nobody
+/// else would: a program that has all the descriptors that it may have is no reason not to. A sleeper that is gone needs no waking.
+#[cold]
+pub fn ring_once(pid: u32, descriptor: u32) {
+    let ring = move || open_pipe(pid, descriptor).map(|pipe| BellPipe(pipe).write());
+    if ring().is_err_and(|error| error.raw_os_error() == Some(libc::EMFILE)) {
+        let _looks_by_itself_soon = beside_full_table(move || drop(ring()));
+    }
+}
+
 /// The end of the pipe that wakes the sleeper.
 #[derive(Debug)]
 pub struct BellPipe(File);
@@ -152,5 +162,33 @@ mod tests {
         assert!(!is_readable(&tower));
         tower.wake();
         assert!(is_readable(&tower));
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_by_a_process_without_a_free_descriptor() {
+        // In a process of its own, since it takes all descriptors of its process.
+        let script =
+            "ulimit -n 64 && exec \"$0\" --exact --ignored bell::tests::waking_without_a_free_descriptor";
+        let own = std::env::current_exe().unwrap();
+        let ended = std::process::Command::new("sh").args(["-c", script]).arg(own).output().unwrap();
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
+    }
+
+    #[test]
+    #[ignore = "the test above runs it"]
+    fn waking_without_a_free_descriptor() {
+        let words = [const { AtomicU32::new(0) }; 4];
+        let tower = BellTower::new().unwrap();
+        words[2].store(std::process::id(), Relaxed);
+        words[3].store(tower.descriptor(), Relaxed);
+        let place = crate::wait::TowerPlace { pid: &words[2], descriptor: &words[3] };
+        let bell = crate::wait::Doorbell::new(&words[0], &words[1]).with_tower(place);
+        let taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        assert!(taken.len() < 64);
+        bell.prepare_tower();
+        bell.ring();
+        assert!(is_readable(&tower));
+        drop(taken);
     }
 }

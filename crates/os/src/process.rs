@@ -298,6 +298,24 @@ pub fn start_thread<T: Send + 'static>(
     }
 }
 
+/// Does `work` in a thread with a table of descriptors of its own: a copy of this process's, in which at least one place is free. So something can
+/// be opened for a moment where the program has all the descriptors that it may have (`EMFILE`).
+///
+/// # Errors
+/// When the system allows no more threads.
+pub fn beside_full_table(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = start_thread(thread::Builder::new(), move || {
+        // SAFETY: no pointer is passed; once the table is this thread's alone, nobody misses what is closed in it.
+        unsafe {
+            if libc::unshare(libc::CLONE_FILES) == 0 {
+                libc::close(0);
+            }
+        }
+        work();
+    })?;
+    thread.join().map_err(|_| io::Error::other("a thread has failed"))
+}
+
 /// Tells the CPU that this is a short spin.
 #[inline]
 pub fn relax() {

@@ -47,9 +47,7 @@ impl TowerPlace<'_> {
     #[cfg(not(loom))]
     fn ring(self) {
         let (pid, descriptor) = (self.pid.load(Relaxed), self.descriptor.load(Relaxed));
-        if let Ok(pipe) = crate::bell::BellPipe::open(pid, descriptor) {
-            pipe.write();
-        }
+        crate::bell::ring_once(pid, descriptor);
     }
 
     #[cfg(loom)]
