@@ -89,7 +89,10 @@ impl Instance {
             pause = (2 * pause).min(PAUSE_MAX);
             // Who is inside makes progress by itself.
             let Some(state) = self.state.try_enter_beside() else { continue };
-            let Some(state) = self.look_in(state) else { return };
+            let (state, goes_on) = self.look_in(state);
+            if !goes_on {
+                return;
+            }
             let needed = state.needs_progress();
             idle = if needed { 0 } else { idle + 1 };
             if needed && self.is_elsewhere(&state, before) {
@@ -119,8 +122,8 @@ impl Instance {
         self.state.entries() == before && state.sleepers == 0
     }
 
-    /// Makes progress; none when the helper is to end.
-    fn look_in<'a>(&'a self, mut state: GateGuard<'a, State>) -> Option<GateGuard<'a, State>> {
+    /// Makes progress; false when the helper is to end.
+    fn look_in<'a>(&'a self, mut state: GateGuard<'a, State>) -> (GateGuard<'a, State>, bool) {
         let completions = state.completions;
         state.beside = true;
         // What goes wrong here goes wrong again, and is told, when the program makes progress.
@@ -130,7 +133,8 @@ impl Instance {
         }
         state.beside = false;
         self.wake_others(&state, completions);
-        (state.helping && progressed).then_some(state)
+        let goes_on = state.helping && progressed;
+        (state, goes_on)
     }
 
     /// Serves whatever comes, until the program is in MPI again or nothing is left to go on; false when the helper is to end.
@@ -139,17 +143,23 @@ impl Instance {
             // Up to the sleep nobody else has the lock, and takes the announcement back.
             state.transport.rest(false);
             let ticket = self.waiter.prepare_beside();
-            let Some(mut looking) = self.look_in(state) else { return false };
-            if looking.more {
-                drop(looking);
+            let goes_on;
+            (state, goes_on) = self.look_in(state);
+            if !goes_on || state.more {
+                self.waiter.stay_awake();
+                if !goes_on {
+                    return false;
+                }
+                drop(state);
                 state = self.state.enter_beside();
                 continue;
             }
-            looking.sleepers += 1;
-            drop(looking);
+            state.sleepers += 1;
+            drop(state);
             let nothing_came = self.waiter.sleep(ticket, SLEEP_MAX);
             state = self.state.enter_beside();
             state.sleepers -= 1;
+            // Threads of the program may have gone to sleep meanwhile: then the announcement is theirs, too.
             if state.sleepers == 0 {
                 self.waiter.stay_awake();
             }
@@ -158,5 +168,54 @@ impl Instance {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use postrider_os::gate::Threads;
+    use postrider_os::hosts::Placement;
+    use postrider_os::job::{Job, Shape, Transport};
+    use postrider_os::memory::{OwnedMemory, UserMemory};
+
+    use crate::point_to_point::{Buffer, Message};
+    use crate::{Instance, State, World};
+
+    /// Far beyond the longest sleep; it only ends a hang.
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_helper_that_leaves_the_work_to_the_program_leaves_its_rank_awake() {
+        let shape = Shape { cores: 2, transport: Transport::SharedMemory, ring_bytes: 4096 };
+        let job = Arc::new(Job::create(shape, &Placement::one_host(2), 0).unwrap());
+        assert!(job.slot(0).claim());
+        let instance = Instance::new(World::in_job(&job, 0, None, Threads::MEET).unwrap());
+        instance.begin();
+        let awake = job.awake();
+        let mut memory = OwnedMemory::new(8);
+        let buffer = Buffer::dense(UserMemory::of(&mut memory), 8);
+        let message = Message { buffer, peer: 1, tag: 0, communicator: State::WORLD };
+        instance.with(|state| state.irecv(message)).unwrap();
+        instance.announce_helper(true);
+        let begun = Instant::now();
+        let is_awake = std::thread::scope(|scope| {
+            scope.spawn(|| instance.help());
+            // The program is elsewhere, so that the helper goes to sleep on the doorbell; then it is in MPI all the time.
+            while !job.doorbell(0).is_asleep() {
+                std::thread::yield_now();
+            }
+            assert_eq!(job.awake(), awake);
+            while job.doorbell(0).is_asleep() && begun.elapsed() < LIMIT {
+                instance.make_progress().unwrap();
+                std::thread::yield_now();
+            }
+            let is_awake = !job.doorbell(0).is_asleep() && job.awake() == awake;
+            instance.announce_helper(false);
+            is_awake
+        });
+        assert!(is_awake && job.awake() == awake);
     }
 }
