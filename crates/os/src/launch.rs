@@ -3,7 +3,7 @@
 //! - [`Signals`] turns signals into a descriptor that `poll` can wait for (`signalfd`), so that a launcher needs neither
 //!   handlers nor threads.
 //! - [`tie`] makes a child start in a process group of its own and die with its launcher (`PR_SET_PDEATHSIG`). That
-//!   covers the child itself and not its own children.
+//!   covers the child itself and not its own children. What the child has from the user's shell is an [`Inheritance`].
 //! - [`Guard`] covers these: a small process that does nothing until the launcher has died, however it died, and then
 //!   does what it was given to do.
 //! - [`ended`], [`has_children`] and [`dead_child`] collect children without ever taking the exit status of one for another.
@@ -92,15 +92,114 @@ pub fn stop_here() {
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
-/// Makes the child of `command` the leader of a process group of its own, and lets the kernel end it with this process.
-/// The child does not inherit that we [receive](Signals::receive) `received`.
-pub fn tie(command: &mut Command, received: &[i32]) {
+/// What a process hands to its children beside variables and descriptors, so that a process of another host can hand the same to its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inheritance {
+    /// Rights that new files do not get (`umask`).
+    pub umask: u32,
+    /// How readily it leaves its core to others (`nice`).
+    pub niceness: i32,
+    /// The soft limit of each resource, in the order of the resources' numbers.
+    pub limits: Vec<u64>,
+    /// Signals that are ignored, a bit for each, the first signal lowest.
+    pub ignored: u64,
+    /// Signals that are blocked, likewise.
+    pub blocked: u64,
+}
+
+/// Resources that have limits: `RLIMIT_CPU` is the first, and `RLIMIT_RTTIME` the last.
+const RESOURCES: u32 = 16;
+/// The last signal.
+const SIGNAL_MAX: i32 = 64;
+/// What a program finds at its default whatever its launcher found: a launcher in Rust ignores the one, and has to hear the other.
+const ALWAYS_DEFAULT: u64 = bit(libc::SIGPIPE) | bit(libc::SIGCHLD);
+
+const fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+impl Inheritance {
+    /// What this process has been given; before it [receives](Signals::receive) signals.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let signals = |name: &str| {
+            let text = status.lines().find_map(|line| line.strip_prefix(name));
+            text.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0)
+        };
+        // SAFETY: system calls that are given a structure which lives here, or no pointer. The mask is what it was at once; this process
+        // makes no file meanwhile, having one thread.
+        let (umask, niceness, limits) = unsafe {
+            let umask = libc::umask(0o077);
+            libc::umask(umask);
+            (
+                umask,
+                libc::getpriority(libc::PRIO_PROCESS, 0),
+                (0..RESOURCES).map(|which| limit(which).rlim_cur),
+            )
+        };
+        Self {
+            umask,
+            niceness,
+            limits: limits.collect(),
+            ignored: signals("SigIgn:") & !ALWAYS_DEFAULT,
+            blocked: signals("SigBlk:"),
+        }
+    }
+
+    /// Gives it to this process, as far as the system allows. It allows no limit beyond the host's own, and no haste. Only makes system calls, as
+    /// befits a process between fork and exec.
+    fn take(&self) {
+        let has = |signals: u64, signal| signals & bit(signal) != 0;
+        // SAFETY: system calls that are given structures which live here.
+        unsafe {
+            libc::umask(self.umask);
+            libc::setpriority(libc::PRIO_PROCESS, 0, self.niceness);
+            for (which, &wanted) in (0..).zip(&self.limits) {
+                let found = limit(which);
+                // Links to other hosts may need more open files than the program does.
+                let least = if which == libc::RLIMIT_NOFILE { found.rlim_cur } else { 0 };
+                let rlim_cur = wanted.max(least).min(found.rlim_max);
+                libc::setrlimit(which, &libc::rlimit { rlim_cur, ..found });
+            }
+            let mut blocked = set_of(&[]);
+            for signal in 1..=SIGNAL_MAX {
+                let action = if has(self.ignored, signal) { libc::SIG_IGN } else { libc::SIG_DFL };
+                libc::signal(signal, action);
+                if has(self.blocked, signal) {
+                    libc::sigaddset(&raw mut blocked, signal);
+                }
+            }
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const blocked, std::ptr::null_mut());
+        }
+    }
+}
+
+/// The limits of resource `which`.
+fn limit(which: u32) -> libc::rlimit {
+    let mut found = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the structure lives here.
+    unsafe { libc::getrlimit(which, &raw mut found) };
+    found
+}
+
+/// Keeps what this process has inherited beside its standard streams from its own children: files that are open here and on no other host.
+pub fn keep_descriptors() {
+    let names = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    for descriptor in names.filter_map(|name| name.to_str()?.parse().ok()).filter(|&number: &i32| number > 2)
+    {
+        // SAFETY: no pointer is passed, and nothing is closed in this process.
+        unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+}
+
+/// Makes the child of `command` the leader of a process group of its own, gives it `inheritance`, and lets the kernel end it with this process.
+pub fn tie(command: &mut Command, inheritance: Inheritance) {
     let launcher = std::process::id();
-    let received = set_of(received);
     let tied = move || {
+        inheritance.take();
         // SAFETY: system calls without memory, which may be made between fork and exec.
         unsafe {
-            libc::sigprocmask(libc::SIG_UNBLOCK, &raw const received, std::ptr::null_mut());
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if libc::getppid() as u32 != launcher {
                 libc::_exit(1);

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use postrider_os::launch::Inheritance;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,20 @@ pub struct Assignment {
     pub remote_shell: Option<String>,
     /// How long the head may be silent.
     pub silence_seconds: u64,
+    /// What the head has from whoever has started it, for all ranks.
+    #[serde(with = "InheritanceFields")]
+    pub inheritance: Inheritance,
+}
+
+/// How an [`Inheritance`] travels.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Inheritance")]
+struct InheritanceFields {
+    umask: u32,
+    niceness: i32,
+    limits: Vec<u64>,
+    ignored: u64,
+    blocked: u64,
 }
 
 /// How messages travel, inside a host and between hosts.

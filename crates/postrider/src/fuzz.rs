@@ -79,6 +79,7 @@ fn what_the_head_says() {
         messages: Messages::CopiedFiles(vec!["scp".to_owned()]),
         remote_shell: Some("ssh".to_owned()),
         silence_seconds: 60,
+        inheritance: postrider_os::launch::Inheritance::of_this_process(),
     };
     let samples = [
         ToAgent::Prepare(Box::new(assignment)),

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_PARENT, ENV_RANK};
-use postrider_os::launch::tie;
+use postrider_os::launch::{Inheritance, tie};
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
 use crate::flags::Section;
-use crate::supervise::SIGNALS;
+use crate::installation;
 
 /// Where the loader looks for libraries, before the run paths of programs.
 pub const ENV_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
@@ -126,6 +126,8 @@ pub struct Surroundings {
     pub octave_path: Option<OsString>,
     /// The folder of our libraries, if they are installed.
     pub libraries: Option<PathBuf>,
+    /// What the ranks have from whoever has started the job.
+    pub inheritance: Inheritance,
 }
 
 /// A rank that has been started.
@@ -178,7 +180,7 @@ pub fn start(
         Input::Ours => Stdio::inherit(),
         Input::Fed => Stdio::piped(),
     });
-    tie(&mut command, &SIGNALS);
+    tie(&mut command, surroundings.inheritance.clone());
     let mut child = command.spawn().map_err(|error| application.why_not(&error))?;
     let input = child.stdin.take().map(|pipe| File::from(OwnedFd::from(pipe)));
     if let Some(pipe) = &input {
@@ -231,7 +233,7 @@ fn lead_to(folder: &Path, application: &Application) -> Vec<(&'static str, OsStr
         path.push(":");
         path.push(rest);
     }
-    let library = folder.join("libmpi.so.12");
+    let library = folder.join(installation::OTHER_LIBRARY);
     let wheel = (chosen(ENV_MPI4PY_LIBRARY).is_none() && library.exists())
         .then(|| (ENV_MPI4PY_LIBRARY, library.into_os_string()));
     [(ENV_LIBRARY_PATH, path)].into_iter().chain(wheel).collect()

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::FromArgMatches;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job, Shape};
-use postrider_os::launch::{Signals, die_by};
+use postrider_os::launch::{Inheritance, Signals, die_by};
 use postrider_os::process::cores;
 use rustix::process::set_child_subreaper;
 
@@ -110,7 +110,8 @@ fn plan(hosts: Vec<Host>, options: Run, later: Vec<Vec<OsString>>) -> Result<Pla
         (None, Transfer::Ssh, Transport::SharedMemory) => Messages::Memory,
     };
     let (remote_shell, silence) = (ssh, host_timeout);
-    Ok(Plan { hosts, placement, applications, remote_shell, messages, silence, verbose })
+    let inheritance = Inheritance::of_this_process();
+    Ok(Plan { hosts, placement, applications, remote_shell, messages, silence, inheritance, verbose })
 }
 
 fn words_of(command: &str) -> Result<Vec<String>, Refusal> {
@@ -165,6 +166,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
         threads: (cores / ranks).max(1),
         octave_path: installation::octave_path(),
         libraries: installation::libraries(),
+        inheritance: Inheritance::of_this_process(),
     };
     let signals = Signals::receive(&crate::supervise::SIGNALS).map_err(|error| Refusal::new(1, error))?;
     allow_descriptors(ranks, 0);

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use postrider_os::job::{Job, State};
-use postrider_os::launch::{Ended, Signals};
+use postrider_os::launch::{Ended, Signals, keep_descriptors};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_child_subreaper};
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
@@ -52,6 +52,7 @@ pub fn agent() -> i32 {
 
 fn try_agent() -> Result<(), Refusal> {
     let failed = |error: std::io::Error| Refusal::new(1, error);
+    keep_descriptors();
     let signals = Signals::receive(&SIGNALS).map_err(|error| Refusal::new(1, error))?;
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let (reader, writer) = (stdin().try_clone_to_owned(), stdout().try_clone_to_owned());

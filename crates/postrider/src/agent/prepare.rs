@@ -110,6 +110,7 @@ impl Prepared {
             parent: None,
             octave_path: None,
             libraries: installation::libraries(),
+            inheritance: assignment.inheritance.clone(),
         };
         let variables: Vec<_> = assignment.variables.iter().chain(&self.paths).cloned().collect();
         let mut applications = assignment.applications.clone();

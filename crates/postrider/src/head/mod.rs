@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use postrider_os::hosts::Placement;
 use postrider_os::job::{ENV_APPLICATION, ENV_CENTRAL, ENV_DIRECTORY, ENV_JOB, ENV_RANK};
-use postrider_os::launch::Signals;
+use postrider_os::launch::{Inheritance, Signals};
 use postrider_os::process::random;
 
 use crate::control::{Assignment, Messages};
@@ -42,8 +42,9 @@ const HOSTS_WITH_PROGRESS: usize = 8;
 
 /// Variables of the head's environment that are lists of directories, and mean the same on hosts that have these.
 const PATHS: [&str; 4] = ["PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "OCTAVE_PATH"];
-/// Further variables that ranks of all hosts have from the head.
-const VARIABLES: [&str; 2] = ["OMP_NUM_THREADS", "VIRTUAL_ENV"];
+/// Further variables that ranks of all hosts have from the head. What follows is the locale, of which each part is a variable.
+const VARIABLES: [&str; 5] = ["OMP_NUM_THREADS", "VIRTUAL_ENV", "LANG", "LANGUAGE", "TZ"];
+const LOCALE: &str = "LC_";
 /// Settings of Postrider are passed on, except what tells one job, host or rank from another.
 const SETTINGS: &str = "POSTRIDER_";
 const NOT_PASSED: [&str; 5] = [ENV_JOB, ENV_RANK, ENV_DIRECTORY, ENV_CENTRAL, ENV_APPLICATION];
@@ -62,6 +63,8 @@ pub struct Plan {
     pub messages: Messages,
     /// How long a host may be silent.
     pub silence: Duration,
+    /// What all ranks have from whoever has started the job.
+    pub inheritance: Inheritance,
     /// Say where each rank runs.
     pub verbose: bool,
 }
@@ -133,7 +136,7 @@ fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
     let value = |name: &str| Some((OsString::from(name), std::env::var_os(name)?));
     let settings = std::env::vars_os().filter(|(name, _)| {
         let name = name.to_string_lossy();
-        name.starts_with(SETTINGS) && !NOT_PASSED.contains(&&*name)
+        name.starts_with(LOCALE) || name.starts_with(SETTINGS) && !NOT_PASSED.contains(&&*name)
     });
     let paths = PATHS.map(|name| (OsString::from(name), path(name).unwrap_or_default()));
     Ok(Assignment {
@@ -148,6 +151,7 @@ fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
         messages: plan.messages,
         remote_shell: plan.remote_shell,
         silence_seconds: plan.silence.as_secs().max(1),
+        inheritance: plan.inheritance,
     })
 }
 

@@ -15,6 +15,7 @@ pub fn plan(arguments: &Arguments) -> (Options, Vec<Case>) {
         let names_all = ["h1", "h2", "h3"].iter().all(|host| ended.output.contains(host));
         (!ended.exited(0) || !names_all).then(|| ended.problem("expected exit code 0 and all names"))
     }));
+    cases.push(inheritance(arguments));
     cases.extend(super::attacks::cases(arguments));
     let copied = arguments.clone();
     cases.push(Case::new("a build that is only on h0", move |stage| only_on_h0(&copied, stage)));
@@ -57,6 +58,33 @@ fn placements(arguments: &Arguments) -> Vec<Case> {
             sorted(ended, &["h1", "h1", "h2"])
         }),
     ]
+}
+
+/// What ranks have from the shell in which the launcher was started is the same on all hosts. Descriptors are nobody's.
+fn inheritance(arguments: &Arguments) -> Case {
+    let rank = "'echo $(umask) $(ulimit -S -s) $(nice) $LANG $LC_TIME \
+                $(grep -E \"Sig(Blk|Ign)\" /proc/self/status) $(test -e /proc/self/fd/7 && echo open)'";
+    let job = arguments.launch(&["--hosts", "h0,h1,h2"], None, &["sh", "-c", rank]).join(" ");
+    let script = format!(
+        "umask 027; ulimit -S -s 4096; trap '' USR1; exec 7</dev/null; export LANG=C.UTF-8 LC_TIME=C;
+         exec env --block-signal=URG nice -n 5 {job}"
+    );
+    Case::command("what ranks inherit", ["sh", "-c", &script].map(str::to_owned).into(), |ended| {
+        let lines: Vec<&str> = ended.output.lines().collect();
+        let alike = lines.len() == 3 && lines.iter().all(|line| line == &lines[0]);
+        let signals = |name: &str| {
+            let mut words = ended.output.split_whitespace().skip_while(|word| *word != name);
+            words.nth(1).and_then(|word| u64::from_str_radix(word, 16).ok()).unwrap_or(0)
+        };
+        let blocked_and_ignored = signals("SigBlk:") == 1 << 22 && signals("SigIgn:") & 1 << 9 != 0;
+        let begins = ended.output.starts_with("0027 4096 5 C.UTF-8 C Sig");
+        let right =
+            ended.exited(0) && alike && begins && blocked_and_ignored && !ended.output.contains("open");
+        (!right).then(|| {
+            ended
+                .problem("expected the same from all ranks: umask 0027, 4096, 5, C.UTF-8, C, SIGURG, SIGUSR1")
+        })
+    })
 }
 
 /// How jobs end, and what is said then.
