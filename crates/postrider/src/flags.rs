@@ -45,6 +45,9 @@ pub enum Subcommand {
     /// Find out what keeps jobs from running here or on other hosts
     #[command(after_help = DOCTOR_HELP)]
     Doctor(Doctor),
+    /// Print what programs need that something else than `postrider run` starts, as `srun octave`, for a shell to evaluate
+    #[command(after_help = ENV_HELP)]
+    Env(Env),
     /// Examine this host for `doctor`; what follows is measured through standard input and output
     #[command(hide = true)]
     Examine,
@@ -113,6 +116,14 @@ POSTRIDER_CC and POSTRIDER_CXX name the compilers; the defaults are cc and c++."
 
 const DOCTOR_HELP: &str = "\
 Without hosts this machine is examined. Exit code: 0 when all is well, 1 when something is wrong, 2 for wrong arguments.";
+
+const ENV_HELP: &str = "\
+In a job script, or in the start-up file of a shell:
+  eval \"$(/opt/postrider/bin/postrider env)\"            sh, bash, zsh
+  eval `/opt/postrider/bin/postrider env --csh`          csh, tcsh
+  /opt/postrider/bin/postrider env --fish | source       fish
+As a module:
+  /opt/postrider/bin/postrider env --modulefile >DIRECTORY/postrider";
 
 /// How messages travel between ranks of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -236,6 +247,24 @@ pub struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `postrider env`.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub struct Env {
+    /// For sh, bash and zsh; the default
+    #[arg(long)]
+    pub sh: bool,
+    /// For csh and tcsh
+    #[arg(long)]
+    pub csh: bool,
+    /// For fish
+    #[arg(long)]
+    pub fish: bool,
+    /// As a modulefile, for Environment Modules and Lmod
+    #[arg(long)]
+    pub modulefile: bool,
 }
 
 /// What the first rank of a host knows of its job.

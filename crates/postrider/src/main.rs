@@ -1,4 +1,4 @@
-//! The command line of Postrider: `postrider run`, `cc`, `c++`, `completions`.
+//! The command line of Postrider: `postrider run`, `cc`, `c++`, `env`, `completions`.
 //!
 //! One executable serves all names: called as `mpiexec` or `mpirun` it is `postrider run`, called as `mpicc`, `mpicxx` or
 //! `mpic++` it is the compiler driver. So an installation is this file and a few links to it.
@@ -11,6 +11,7 @@ mod compile;
 mod control;
 mod directory;
 mod doctor;
+mod environment;
 mod flags;
 #[cfg(test)]
 mod fuzz;
@@ -66,6 +67,7 @@ fn main() {
         Subcommand::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "postrider", &mut std::io::stdout());
         }
+        Subcommand::Env(options) => std::process::exit(environment::print(&options)),
         Subcommand::Doctor(options) => std::process::exit(doctor::run(&options)),
         Subcommand::Examine => std::process::exit(doctor::examine()),
         Subcommand::Build => println!("{}", remote_shell::build_id()),
