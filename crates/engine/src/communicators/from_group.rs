@@ -172,7 +172,7 @@ mod tests {
         let hashes = [
             hash(b"text", std::slice::from_ref(&low)),
             hash(b"text", std::slice::from_ref(&high)),
-            hash("other", std::slice::from_ref(&low)),
+            hash(b"other", std::slice::from_ref(&low)),
             hash(b"text", &[low, high]),
             hash(b"text", &[group(0..4, 1)]),
             hash(b"text", &[group(0..2, 2)]),
