@@ -6,6 +6,8 @@
 //!   covers the child itself and not its own children. What the child has from the user's shell is an [`Inheritance`].
 //! - [`Guard`] covers these: a small process that does nothing until the launcher has died, however it died, and then
 //!   does what it was given to do.
+//! - [`end_after`] ends a launcher that hangs before it has anything to watch over.
+//! - [`detach`] starts what shall outlive the launcher.
 //! - [`ended`], [`has_children`] and [`dead_child`] collect children without ever taking the exit status of one for another.
 //!
 //! See `prctl(2)`, `signalfd(2)`, `pidfd_open(2)` and `waitid(2)`.
@@ -14,7 +16,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -84,6 +87,49 @@ pub fn die_by(signal: i32) {
         libc::raise(signal);
         libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
     }
+}
+
+/// What [`end_after`] says, and with which exit code.
+static WHEN_OVER: OnceLock<(i32, String)> = OnceLock::new();
+
+/// Lets this process end with exit code `code` when `limit` is over, and say `words` on its error output, whatever it waits for then:
+/// until [`end_no_more`]. Only the first words and code count.
+pub fn end_after(limit: Duration, code: i32, words: String) {
+    WHEN_OVER.get_or_init(|| (code, words));
+    let handler: extern "C" fn(i32) = say_and_end;
+    let set = set_of(&[libc::SIGALRM]);
+    // SAFETY: the handler makes only calls that are safe in one; the set lives here.
+    unsafe {
+        libc::signal(libc::SIGALRM, handler as libc::sighandler_t);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+    set_timer(limit.max(Duration::from_micros(1)));
+}
+
+/// Takes back what [`end_after`] was told.
+pub fn end_no_more() {
+    set_timer(Duration::ZERO);
+}
+
+extern "C" fn say_and_end(_signal: i32) {
+    let Some((code, words)) = WHEN_OVER.get() else { return };
+    let mut entry = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: calls that may be made in a signal handler, on memory that nobody changes any more. Nothing is said where that had to wait.
+    unsafe {
+        if libc::poll(&raw mut entry, 1, 0) > 0 {
+            libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+        }
+        libc::_exit(*code);
+    }
+}
+
+fn set_timer(limit: Duration) {
+    let once = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let tv_sec = libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX);
+    let first = libc::timeval { tv_sec, tv_usec: libc::suseconds_t::from(limit.subsec_micros()) };
+    let timer = libc::itimerval { it_interval: once, it_value: first };
+    // SAFETY: the structure lives here, and the earlier value is not asked for.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
 }
 
 /// Stops this process as a shell's job control expects of it, until somebody continues it.
@@ -210,6 +256,33 @@ pub fn tie(command: &mut Command, inheritance: Inheritance) {
     command.process_group(0);
     // SAFETY: the closure makes only calls that are safe between fork and exec, and allocates nothing.
     unsafe { command.pre_exec(tied) };
+}
+
+/// Starts `command` as nobody's child, in a session of its own and without streams: it is not waited for, goes on when this process ends, and
+/// hears nothing of what a terminal sends. Where this process adopts orphans (`PR_SET_CHILD_SUBREAPER`), it would be one of them.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn detach(command: &mut Command) -> io::Result<()> {
+    let detached = || {
+        // SAFETY: system calls without memory, which may be made between fork and exec. The process that stays in between has nothing that
+        // its end could disturb: it is a copy that leaves without running what the original's exit would run.
+        unsafe {
+            libc::setsid();
+            let mut none: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+            match libc::fork() {
+                -1 => Err(io::Error::last_os_error()),
+                0 => Ok(()),
+                _ => libc::_exit(0),
+            }
+        }
+    };
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: the closure makes only calls that are safe between fork and exec, and allocates nothing.
+    unsafe { command.pre_exec(detached) };
+    command.spawn()?.wait().map(|_between| ())
 }
 
 /// A process that acts when this one has died; ended when dropped.

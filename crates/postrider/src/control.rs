@@ -43,6 +43,8 @@ pub struct Assignment {
     pub applications: Vec<Application>,
     /// Where the head was started.
     pub working_directory: OsString,
+    /// The head's `TMPDIR`.
+    pub temporary: Option<OsString>,
     /// Variables for all ranks.
     pub variables: Vec<(OsString, OsString)>,
     /// Variables that are lists of directories; those that exist are put in front of the host's own.

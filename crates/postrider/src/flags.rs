@@ -63,6 +63,12 @@ pub enum Subcommand {
         /// The job's directory
         directory: PathBuf,
     },
+    /// Remove what dead jobs of this user have left
+    #[command(hide = true)]
+    Sweep {
+        /// Where the directories of jobs are made
+        directory: PathBuf,
+    },
     /// Stand in for the launcher of ranks that another launcher has started
     #[command(hide = true)]
     Stand(Stand),

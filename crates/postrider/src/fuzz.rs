@@ -74,6 +74,7 @@ fn what_the_head_says() {
         host_of: vec![0, 1],
         applications: Vec::new(),
         working_directory: "/tmp".into(),
+        temporary: Some("/scratch".into()),
         variables: vec![("A".into(), "b".into())],
         paths: Vec::new(),
         messages: Messages::CopiedFiles(vec!["scp".to_owned()]),

@@ -26,6 +26,7 @@ mod post;
 mod processes;
 mod ranks;
 mod remote_shell;
+mod removal;
 mod report;
 mod run;
 mod spawned;
@@ -60,6 +61,7 @@ fn main() {
                 std::process::exit(1);
             }
         }
+        Subcommand::Sweep { directory } => directory::sweep(&directory),
         Subcommand::Spawned { port, transport } => std::process::exit(spawned::run(port, transport)),
         Subcommand::Stand(stand) => std::process::exit(standing::stand(stand)),
         Subcommand::Link { directory, from } => std::process::exit(links::link(&directory, from)),

@@ -211,6 +211,18 @@ pub fn timed_out(limit: std::time::Duration, places: &[(u32, Place)]) -> String 
     text
 }
 
+/// What is said when the time is over before all ranks have been started.
+pub fn not_started(limit: std::time::Duration, quiet: bool) -> String {
+    let seconds = limit.as_secs_f64();
+    match quiet {
+        true => String::new(),
+        false => format!(
+            "postrider: the job had not been started after {seconds} seconds (--timeout)\n  {:<10} {TIMED_OUT}\n",
+            "exit code"
+        ),
+    }
+}
+
 /// What is said of a job whose ranks have all waited for each other so long.
 pub fn stalled(time: std::time::Duration, places: &[(u32, Place)]) -> String {
     let mut text = format!(

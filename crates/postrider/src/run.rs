@@ -5,12 +5,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::FromArgMatches;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job, Shape};
-use postrider_os::launch::{Inheritance, Signals, die_by};
+use postrider_os::launch::{Inheritance, Signals, die_by, end_after};
 use postrider_os::process::cores;
 use rustix::process::set_child_subreaper;
 
@@ -23,7 +23,8 @@ use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::other_engine;
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
-use crate::supervise::{Outcome, Supervisor};
+use crate::report::{TIMED_OUT, not_started};
+use crate::supervise::{Outcome, SIGNALS, Supervisor};
 use crate::{installation, spawned};
 
 /// How a job is to be watched over and spoken of.
@@ -31,8 +32,10 @@ use crate::{installation, spawned};
 pub struct Manner {
     /// Labels on lines of output.
     pub label: bool,
-    /// When the job is over at the latest.
+    /// The time that the job was given.
     pub timeout: Option<Duration>,
+    /// When that is over.
+    pub deadline: Option<Instant>,
     /// Time between being asked to end and being killed.
     pub grace: Duration,
     /// No word about failures.
@@ -59,12 +62,15 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
     let Run { label, timeout, grace, quiet, stall_warning, .. } = options;
     let stall = if quiet { Duration::ZERO } else { stall_warning };
-    let manner = Manner { label, timeout, grace, quiet, stall };
     if options.engine != other_engine::OWN {
         let (section, variables) = (options.section.clone(), pairs(options.genv.clone()));
         let applications = applications(section, later, &variables, cores());
         return Err(other_engine::run(&options.engine, &options, applications));
     }
+    let deadline = timeout.map(|timeout| Instant::now() + timeout);
+    let manner = Manner { label, timeout, deadline, grace, quiet, stall };
+    // Until the supervisor keeps the time.
+    timeout.into_iter().for_each(|limit| end_after(limit, TIMED_OUT, not_started(limit, quiet)));
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
         None => {
@@ -140,7 +146,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
     let ranks = fits_one_host(applications.iter().map(|application| i64::from(application.ranks)).sum())?;
 
     let temporary = std::env::temp_dir();
-    directory::sweep(&temporary);
+    directory::have_swept(&temporary);
     let directory = match transport {
         Transport::File => Some(JobDirectory::create(&temporary).map_err(|e| Refusal::new(1, e))?),
         Transport::SharedMemory => None,
@@ -168,7 +174,7 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
         libraries: installation::libraries(),
         inheritance: Inheritance::of_this_process(),
     };
-    let signals = Signals::receive(&crate::supervise::SIGNALS).map_err(|error| Refusal::new(1, error))?;
+    let signals = Signals::receive(&SIGNALS).map_err(|error| Refusal::new(1, error))?;
     allow_descriptors(ranks, 0);
     set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let sinks = Sink::standard().map_err(|error| Refusal::new(1, error))?;

@@ -25,7 +25,14 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the job and returns the exit code.
 pub fn run(port: String, transport: Transport) -> i32 {
-    let manner = Manner { label: false, timeout: None, grace: GRACE, quiet: false, stall: Duration::ZERO };
+    let manner = Manner {
+        label: false,
+        timeout: None,
+        deadline: None,
+        grace: GRACE,
+        quiet: false,
+        stall: Duration::ZERO,
+    };
     let job = read_applications().map(|applications| {
         let parent = Some(port.clone());
         HereJob { applications, transport, verbose: false, parent }

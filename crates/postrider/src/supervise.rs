@@ -10,7 +10,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use postrider_os::launch::{Signals, stop_here};
+use postrider_os::launch::{Signals, end_no_more, stop_here};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use rustix::stdio::stdin;
@@ -212,7 +212,7 @@ impl<R: Ranks> Supervisor<R> {
             streams: Vec::new(),
             terminal: None,
             ending: Ending::Not,
-            deadline: manner.timeout.map(|timeout| Instant::now() + timeout),
+            deadline: manner.deadline,
             trouble: None,
             verdict: None,
             refusal: None,
@@ -252,6 +252,7 @@ impl<R: Ranks> Supervisor<R> {
     /// Stays until the job is over and everything it wrote is written.
     pub fn supervise(mut self) -> Outcome {
         let mut buffer = vec![0; READ_BYTES];
+        end_no_more();
         loop {
             let childless = self.is_childless();
             let ready = self.wait(childless);

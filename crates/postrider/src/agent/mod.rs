@@ -54,7 +54,6 @@ fn try_agent() -> Result<(), Refusal> {
     let failed = |error: std::io::Error| Refusal::new(1, error);
     keep_descriptors();
     let signals = Signals::receive(&SIGNALS).map_err(|error| Refusal::new(1, error))?;
-    set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
     let (reader, writer) = (stdin().try_clone_to_owned(), stdout().try_clone_to_owned());
     let channel = Channel::new(reader.map_err(failed)?, writer.map_err(failed)?).map_err(failed)?;
     close_standard_streams().map_err(failed)?;
@@ -65,6 +64,7 @@ fn try_agent() -> Result<(), Refusal> {
     let ranks = assignment.host_of.iter().filter(|host| **host == assignment.host).count() as u32;
     allow_descriptors(ranks, assignment.hosts.len() as u64 * DESCRIPTORS_PER_HOST);
     let served = prepare::prepare(assignment).and_then(|prepared| {
+        set_child_subreaper(Some(rustix::process::getpid())).map_err(|error| Refusal::new(1, error))?;
         let cleaned = serve(&mut head, signals, &prepared)?;
         Ok((prepared.directory, cleaned))
     });

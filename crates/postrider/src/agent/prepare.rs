@@ -17,15 +17,16 @@ use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job, Shape};
 use postrider_os::launch::Guard;
 use postrider_os::process::cores;
+use rustix::fs::{Access, access};
 
 use crate::control::{Assignment, Messages, ToHead};
-use crate::directory::{self, JobDirectory};
-use crate::head::central;
+use crate::directory::{self, ENV_TEMPORARY, JobDirectory};
 use crate::installation;
 use crate::launch::{Application, Refusal, Surroundings};
 use crate::links;
 use crate::post::{ARRIVALS, Copying, Places, Post};
 use crate::ranks::post_guard;
+use crate::removal::remove_abandoned;
 
 /// The file in the job's directory with the host-to-rank map.
 const MAP: &str = "hosts";
@@ -64,8 +65,8 @@ pub fn prepare(assignment: Assignment) -> Result<Prepared, Refusal> {
         .ok_or_else(|| Refusal::new(1, "the host-to-rank map has no ranks for this host"))?;
     let mut warnings = enter(Path::new(&assignment.working_directory));
     let paths = joined_paths(&assignment.paths, &mut warnings);
-    let temporary = std::env::temp_dir();
-    directory::sweep(&temporary);
+    let temporary = temporary(assignment.temporary.as_deref());
+    directory::have_swept(&temporary);
     let directory = JobDirectory::create(&temporary).map_err(|error| Refusal::new(1, error))?;
     Ok(Prepared { directory, assignment, placement, cores: cores(), temporary, paths, warnings })
 }
@@ -112,7 +113,10 @@ impl Prepared {
             libraries: installation::libraries(),
             inheritance: assignment.inheritance.clone(),
         };
-        let variables: Vec<_> = assignment.variables.iter().chain(&self.paths).cloned().collect();
+        let temporary = (self.temporary != std::env::temp_dir())
+            .then(|| (OsString::from(ENV_TEMPORARY), self.temporary.clone().into_os_string()));
+        let variables: Vec<_> =
+            assignment.variables.iter().chain(&self.paths).cloned().chain(temporary).collect();
         let mut applications = assignment.applications.clone();
         applications.iter_mut().for_each(|application| application.set_below(&variables));
         let letterbox = self.letterbox().map_err(|error| {
@@ -179,10 +183,8 @@ impl Prepared {
 impl Prepared {
     /// Removes the directory that the head has made and cannot remove any more.
     pub fn remove_central(&self) {
-        if let Messages::Central(directory) = &self.assignment.messages
-            && directory::check_ours(Path::new(directory)).is_ok()
-        {
-            central::remove(Path::new(directory));
+        if let Messages::Central(directory) = &self.assignment.messages {
+            let _as_well_as_possible = remove_abandoned(Path::new(directory));
         }
     }
 }
@@ -193,6 +195,15 @@ fn check_central(directory: &Path) -> Result<(), Refusal> {
         let advice = "--central needs a directory that all hosts see by the same name";
         Refusal::new(1, format!("{}: {error} ({advice})", directory.display()))
     })
+}
+
+/// Where job directories are made: where this host's own environment says, or that of the head, if that is a directory here that this user may
+/// write.
+fn temporary(heads: Option<&OsStr>) -> PathBuf {
+    let own = std::env::var_os(ENV_TEMPORARY).filter(|own| !own.is_empty());
+    let heads = heads.map(Path::new).filter(|place| own.is_none() && place.is_absolute() && place.is_dir());
+    let usable = |place: &&Path| access(*place, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    heads.filter(usable).map_or_else(std::env::temp_dir, Path::to_owned)
 }
 
 /// Goes to the directory in which the head was started, or home where that does not exist.

@@ -5,7 +5,7 @@
 //! reports are those of a job on one host. No rank runs under the head itself, not even on its own host.
 
 mod agents;
-pub mod central;
+mod central;
 mod cleaners;
 mod input;
 mod ranks;
@@ -22,6 +22,7 @@ use postrider_os::launch::{Inheritance, Signals};
 use postrider_os::process::random;
 
 use crate::control::{Assignment, Messages};
+use crate::directory::ENV_TEMPORARY;
 use crate::hosts::Host;
 use crate::launch::{Application, Refusal};
 use crate::output::Sink;
@@ -146,6 +147,7 @@ fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
         host_of: plan.placement.host_of_each().to_vec(),
         applications: plan.applications,
         working_directory: directory.into(),
+        temporary: std::env::var_os(ENV_TEMPORARY),
         variables: VARIABLES.into_iter().filter_map(value).chain(settings).collect(),
         paths: paths.into(),
         messages: plan.messages,

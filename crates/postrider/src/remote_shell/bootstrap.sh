@@ -1,7 +1,7 @@
 # Finds, or receives, the build of Postrider that the other side runs, and becomes it. Run by `sh` on the far host.
 #
 # Words: MARK BUILD SYSTEM OWN ARGUMENT..., each written for printf(1): what is not plain is \0 and three octal digits.
-# BUILD is looked for at OWN, the path that it has on the other side, and then in two private directories. If it is nowhere,
+# BUILD is looked for at OWN, the path that it has on the other side, and then in private directories. If it is nowhere,
 # its files are asked for, one by one: a line `file BYTES PATH`, and then so many bytes, or `link TARGET PATH`. They become visible
 # all at once, by a rename. All that is said is lines that begin with MARK, since a shell that starts may print things too.
 #
@@ -57,14 +57,18 @@ if [ "$(uname -sm)" = "$system" ]; then :; else
     exit 1;
 fi;
 
-try_both() {
-    for place in "$HOME/.cache/postrider" "${TMPDIR:-/tmp}/postrider-$(id -u)"; do
+# Another user can make a directory of a name that he knows before us: so names in a directory for all have a mark by chance, and those of
+# earlier ones are looked for.
+stores=${TMPDIR:-/tmp}/postrider-builds-$(id -u);
+try_each() {
+    for place in "$HOME/.cache/postrider" "$stores"-* "$stores-$mark"; do
+        case $place in *[*]) continue;; esac;
         "$@" && return 0;
     done;
     return 1;
 };
 has_it() { is_private "$place" && is_right "$place/$build/bin/postrider"; };
-clean() { rm -rf "$new"; };
+clean() { rm -rf "$new"; rmdir "$place" 2>/dev/null; };
 receive() {
     while say send; do
         read -r kind what path || return 1;
@@ -97,10 +101,10 @@ get_it() {
     mv "$new" "$place/$build";
     rm -rf "$place/$build/new-$mark";
 };
-if try_both has_it; then
+if try_each has_it; then
     touch "$place/$build" 2>/dev/null;
     say found;
-elif try_both get_it; then
+elif try_each get_it; then
     say copied;
 else
     say "failed the build can be stored and run neither in $HOME/.cache/postrider nor in ${TMPDIR:-/tmp}; point TMPDIR there to a directory that is yours to write, and not mounted noexec";

@@ -81,7 +81,7 @@ pub fn prepare(
 ) -> Result<Prepared, String> {
     gather(stand, guests, limit, until)?;
     let temporary = std::env::temp_dir();
-    directory::sweep(&temporary);
+    directory::have_swept(&temporary);
     let files = std::env::var("POSTRIDER_TRANSPORT").is_ok_and(|transport| transport == "file");
     let make = || JobDirectory::create(&temporary).map_err(|error| error.to_string());
     let directory = (stand.hosts > 1 || files).then(make).transpose()?;

@@ -190,6 +190,26 @@ fn what_cannot_start_is_named_with_its_host() {
 }
 
 #[test]
+fn the_launchers_tmpdir_serves_hosts_that_have_it_and_name_none() {
+    let hosts = Hosts::new();
+    let own = hosts.folder.path().join("own");
+    fs::create_dir(&own).expect("a directory");
+    hosts.environment("a", "unset TMPDIR");
+    hosts.environment("b", &format!("TMPDIR='{}'; export TMPDIR", own.display()));
+    let text = "echo $POSTRIDER_RANK $TMPDIR; echo $POSTRIDER_RANK $POSTRIDER_DIRECTORY";
+    let (code, output, error) = finish(&mut hosts.script(&["--hosts", "a,b"], text));
+    assert_eq!(code, Some(0), "{error}");
+    for line in output.lines() {
+        let place = if line.starts_with('0') { hosts.temporary() } else { own.clone() };
+        assert!(line[2..].starts_with(&*place.to_string_lossy()), "{output}");
+    }
+    hosts.environment("a", "unset TMPDIR");
+    let mut command = hosts.script(&["--hosts", "a"], "echo ${TMPDIR:-none}");
+    let (_, output, _) = finish(command.env("TMPDIR", "/nowhere"));
+    assert_eq!(output, "none\n");
+}
+
+#[test]
 fn only_what_is_meant_for_ranks_is_passed_on() {
     let hosts = Hosts::new();
     for host in ["a", "b"] {
@@ -282,7 +302,7 @@ fn signals_and_time_limits_reach_all_hosts() {
     assert_eq!(lines(&mut child, 2), ["asked", "asked"]);
     assert_eq!(child.wait().expect("it ends").code(), None, "it dies by the signal");
     wait_until_empty(&hosts.temporary());
-    let mut command = hosts.run(&["--hosts", "a,b", "--timeout", "0.5", "sleep", "1000"]);
+    let mut command = hosts.run(&["--hosts", "a,b", "--timeout", "5", "sleep", "1000"]);
     hosts.expect(&mut command, 124, &["--timeout", "ranks 0-1 before MPI_Init"]);
 }
 

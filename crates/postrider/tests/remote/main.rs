@@ -91,11 +91,14 @@ fn links_and_open_directories_of_others_are_not_used() {
     let (temporary, target) = (bed.folder("h1-tmp"), bed.folder("target"));
     bed.environment("h1", &format!("HOME=/dev/null/home TMPDIR='{}'\nexport TMPDIR\n", temporary.display()));
     let user = fs::metadata(&target).expect("it is there").uid();
-    symlink(&target, temporary.join(format!("postrider-{user}"))).expect("a link");
-    let report = bed.doctor(&["--hosts", "h1"]);
-    assert_eq!(report.code, Some(1), "{report:?}");
-    report.says(&["host h1", "can be stored and run neither", &temporary.display().to_string()]);
-    assert!(beds::names(&target).is_empty());
+    let names = [format!("postrider-{user}"), format!("postrider-builds-{user}-0")];
+    names.iter().for_each(|name| symlink(&target, temporary.join(name)).expect("a link"));
+    let open = temporary.join(format!("postrider-builds-{user}-1"));
+    fs::create_dir(&open).expect("a directory");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("open to all");
+    assert_eq!(bed.json(&["--hosts", "h1"])["hosts"][0]["copied"], true);
+    assert!(beds::names(&target).is_empty() && beds::names(&open).is_empty());
+    assert_eq!(bed.json(&["--hosts", "h1"])["hosts"][0]["copied"], false);
 }
 
 #[test]

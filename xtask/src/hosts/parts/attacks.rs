@@ -6,26 +6,25 @@ use anyhow::{Result, ensure};
 
 /// Somebody who has no rights here but those that everybody has.
 const ATTACKER: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups";
-/// Where jobs of root have their directories.
-const PLACE: &str = "/tmp/postrider-0";
+/// Names that the directories of jobs of root might have.
+const PLACES: [&str; 2] = ["/tmp/postrider-0", "/tmp/postrider-0-1-0"];
 
 /// The cases; they need hosts on which root is root.
 pub fn cases(arguments: &Arguments) -> Vec<Case> {
-    let refused = |name: &str, attack: String| {
+    let undisturbed = |name: &str, attack: &dyn Fn(&str) -> String| {
         let command = arguments.launch(&["--transport", "file", "--hosts", "h1"], None, &["true"]);
+        let attack = format!("{ATTACKER} mkdir -m 777 /tmp/theirs && {}", PLACES.map(attack).join(" && "));
         attacked(name, attack, command, |stage, ended| {
-            let told = ["h1", PLACE, "mode 0700", "TMPDIR"].iter().all(|word| ended.error.contains(word));
-            let untouched = stage.run(1, &shell("test -z \"$(ls -A /tmp/theirs 2>/dev/null)\""))?.exited(0);
-            let right = told && untouched && ended.exited(1);
-            Ok((!right)
-                .then(|| ended.problem("expected a refusal that names the directory, and nothing in it")))
+            let untouched = stage.run(1, &shell("test -z \"$(ls -A /tmp/theirs)\""))?.exited(0);
+            let there = PLACES.map(|place| format!("test -e {place}")).join(" && ");
+            let right = untouched && ended.exited(0) && stage.run(1, &shell(&there))?.exited(0);
+            Ok((!right).then(|| ended.problem("expected that the job runs, and touches nothing of theirs")))
         })
     };
-    let theirs = format!("{ATTACKER} mkdir -m 777 /tmp/theirs");
     vec![
-        refused("a link of another user", format!("{theirs} && {ATTACKER} ln -s /tmp/theirs {PLACE}")),
-        refused("a directory of another user", format!("{ATTACKER} mkdir -m 700 {PLACE}")),
-        refused("a directory that others may enter", format!("mkdir -m 770 {PLACE}")),
+        undisturbed("a link of another user", &|place| format!("{ATTACKER} ln -s /tmp/theirs {place}")),
+        undisturbed("a directory of another user", &|place| format!("{ATTACKER} mkdir -m 700 {place}")),
+        undisturbed("a directory that others may enter", &|place| format!("mkdir -m 770 {place}")),
         executable(arguments, "an executable of another user", "root"),
         executable(arguments, "an executable of a user who has the number of its owner here", "65534"),
         folder_of_programs(arguments),
@@ -76,7 +75,7 @@ fn attacked(
         ensure!(prepared.exited(0), "{}", prepared.problem("the attack cannot be prepared"));
         let judged = stage.run(0, &command).and_then(|ended| judge(stage, &ended));
         let _nothing_there =
-            stage.run(1, &shell(&format!("rm -rf {PLACE} /tmp/theirs /tmp/copy /tmp/taken")))?;
+            stage.run(1, &shell(&format!("rm -rf {} /tmp/theirs /tmp/copy /tmp/taken", PLACES.join(" "))))?;
         judged
     })
 }
