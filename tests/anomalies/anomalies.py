@@ -457,6 +457,13 @@ def unwritable_directory(setup):
 
 
 @case
+def without_proc(setup):
+    """A launcher that cannot look for processes says so and ends."""
+    done = in_namespace(setup, "mount -t tmpfs none /proc", "-n", "2", "sleep", "1000").exited(1)
+    done.names("cannot start the launcher's guard", "/proc")
+
+
+@case
 def single_copy_denied(setup):
     """Without process_vm_readv large messages take another way, silently."""
     setup.works(before=[setup.program("without_cma")])

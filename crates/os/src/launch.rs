@@ -60,6 +60,18 @@ impl Signals {
     }
 }
 
+/// Whether one of `signals` has come and was not taken yet.
+#[must_use]
+pub fn has_come(signals: &[i32]) -> bool {
+    // SAFETY: the set is initialised before it is filled, and belongs to this function.
+    unsafe {
+        let mut pending: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut pending);
+        libc::sigpending(&raw mut pending);
+        signals.iter().any(|&signal| libc::sigismember(&raw const pending, signal) == 1)
+    }
+}
+
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
@@ -300,7 +312,8 @@ impl Guard {
         let what = || "cannot start the launcher's guard".to_owned();
         // A thread whose work is done, and has been waited for, may take a moment to leave.
         let start = Instant::now();
-        while fs::read_dir("/proc/self/task").map_err(|e| Error::new(what(), e))?.count() != 1 {
+        let no_proc = |error| Error::new(format!("{}, which looks into /proc/self/task", what()), error);
+        while fs::read_dir("/proc/self/task").map_err(no_proc)?.count() != 1 {
             if start.elapsed() > Duration::from_secs(10) {
                 return Err(Error::new(what(), io::Error::other("the launcher has several threads")));
             }

@@ -16,9 +16,22 @@ const ROUNDS_MAX: u32 = 5000;
 /// How often processes without an environment are looked at again, 2 ms apart.
 const DOUBTFUL_ROUNDS_MAX: u32 = 50;
 
-/// The processes whose parent is `parent`.
-pub fn children_of(parent: u32) -> Vec<u32> {
-    all().filter(|&pid| parent_of(pid) == Some(parent)).collect()
+/// The children of this process. The kernel lists them for each thread, so that a launcher of many ranks need not look at every process of the
+/// host whenever one has ended; where it has no such lists, that is done.
+pub fn children() -> Vec<u32> {
+    listed_children().unwrap_or_else(|| {
+        let own = std::process::id();
+        all().filter(|&pid| parent_of(pid) == Some(own)).collect()
+    })
+}
+
+fn listed_children() -> Option<Vec<u32>> {
+    let mut children = Vec::new();
+    for thread in fs::read_dir("/proc/self/task").ok()? {
+        let list = fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
+        children.extend(list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    Some(children)
 }
 
 /// Ends every process that has `NAME=value` in its environment, and those that these start meanwhile.
@@ -129,7 +142,7 @@ mod tests {
             .env("POSTRIDER_TEST_MARK", std::process::id().to_string())
             .spawn()
             .expect("sleep starts");
-        assert!(children_of(std::process::id()).contains(&child.id()));
+        assert!(children().contains(&child.id()));
         // The killed child stays a zombie until we wait for it, and a zombie has no environment.
         end_all_with("POSTRIDER_TEST_MARK", &std::process::id().to_string());
         assert!(!child.wait().expect("it has ended").success());

@@ -11,32 +11,43 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use postrider_os::job::{ENV_JOB, Job, State};
-use postrider_os::launch::{Ended, Guard, dead_child, ended, has_children};
+use postrider_os::launch::{Ended, Guard, dead_child, ended, has_children, has_come};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, setrlimit};
 
 use crate::directory;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, start};
-use crate::processes::{self, children_of, is_guard, is_spawned_launcher, send, send_to_group};
+use crate::processes::{self, children, is_guard, is_spawned_launcher, send, send_to_group};
 use crate::report::{Kind, Place};
 use crate::stall::Stall;
-use crate::supervise::{Event, Failed, Ranks};
+use crate::supervise::{ENDING_SIGNALS, Event, Failed, Ranks};
 
 /// Descriptors of the launcher for each rank: two pipes and the process.
 const DESCRIPTORS_PER_RANK: u64 = 3;
+/// How long ranks that were killed are waited for when the job has not started, and how often it is looked.
+const END_LIMIT: Duration = Duration::from_secs(10);
+const END_LOOK_EVERY: Duration = Duration::from_millis(2);
 /// How often the board is looked at while a rank is missing that never called `MPI_Init`.
 const LOOK_FOR_JOINERS: Duration = Duration::from_millis(100);
 
-/// Starts ranks `numbers` of a job, each with its program, until one does not start.
+/// Starts ranks `numbers` of a job, each with its program, until one does not start, or `is_to_end` says that the others need not: while
+/// those that run take all cores, starting many takes long.
 pub fn start_all(
     numbers: &[u32],
     applications: &[Application],
     input: Input,
     surroundings: &Surroundings,
+    mut is_to_end: impl FnMut() -> bool,
 ) -> (Vec<Started>, Option<Refusal>) {
     let mut started = Vec::with_capacity(numbers.len());
     for &rank in numbers {
+        if is_to_end() {
+            return (
+                started,
+                Some(Refusal::new(1, "the job was ended before all its ranks had been started")),
+            );
+        }
         let (number, application) = application_of(applications, rank);
         let input = if rank == 0 { input } else { Input::Nothing };
         match start(application, number, rank, input, surroundings) {
@@ -71,16 +82,22 @@ pub fn post_guard(job: String, temporary: PathBuf) -> Result<Guard, Refusal> {
     guard.map_err(|error| Refusal::new(1, error))
 }
 
-/// Ends ranks of a job that could not be started as a whole, and all that they have started themselves.
+/// Ends ranks of a job that could not be started as a whole, and all that they have started themselves. Does not wait for what does not end
+/// or cannot be found, nor when this process is to end as well.
 pub fn end(ranks: &[Started]) {
     for rank in ranks {
         send_to_group(rank.pid, Signal::KILL);
     }
-    while has_children() {
-        for child in children_of(std::process::id()) {
-            send(child, Signal::KILL);
-            let _collected_or_later = ended(child);
+    let due = Instant::now() + END_LIMIT;
+    loop {
+        while let Some(child) = dead_child() {
+            let _collected = ended(child);
         }
+        if !has_children() || Instant::now() > due || has_come(&ENDING_SIGNALS) {
+            return;
+        }
+        children().into_iter().for_each(|child| send(child, Signal::KILL));
+        std::thread::sleep(END_LOOK_EVERY);
     }
 }
 
@@ -115,6 +132,8 @@ enum Told {
 pub struct LocalRanks<'a> {
     job: &'a Job,
     ranks: Vec<Rank>,
+    /// Processes of ranks that have not ended.
+    living: BTreeSet<u32>,
     deaths: OwnedFd,
     guard: Option<Guard>,
     told: Told,
@@ -146,6 +165,7 @@ impl<'a> LocalRanks<'a> {
         Ok(Self {
             job,
             ranks: Vec::new(),
+            living: BTreeSet::new(),
             deaths,
             guard: None,
             told: Told::Nothing,
@@ -175,6 +195,7 @@ impl<'a> LocalRanks<'a> {
                 .watch_death(pid)
                 .map_err(|error| Refusal::new(1, format!("cannot watch process {pid}: {error}")))?;
             self.ranks.push(Rank { number, pid, process: Some(process), ended: None });
+            self.living.insert(pid);
         }
         Ok(())
     }
@@ -189,7 +210,7 @@ impl<'a> LocalRanks<'a> {
 
     /// Whether some rank has not ended.
     pub fn have_ranks(&self) -> bool {
-        self.ranks.iter().any(|rank| rank.process.is_some())
+        !self.living.is_empty()
     }
 
     /// A rank of another host is missing: look for one here that waits for it.
@@ -214,13 +235,14 @@ impl<'a> LocalRanks<'a> {
         for number in events.iter().map(|event| event.data.u64() as usize) {
             if let Some(how) = ended(self.ranks[number].pid) {
                 self.ranks[number].process = None;
+                self.living.remove(&self.ranks[number].pid);
                 self.ranks[number].ended = Some(how);
                 dead.push((self.ranks[number].number, how, self.judge(number, how)));
             }
         }
         if !dead.is_empty() {
             // What the dead have spawned is ours from now on. Our own guard looks like us.
-            let mut spawned = children_of(std::process::id());
+            let mut spawned = children();
             spawned.retain(|&pid| !self.is_known(pid) && is_spawned_launcher(pid));
             self.spawned.extend(spawned);
         }
@@ -256,7 +278,7 @@ impl<'a> LocalRanks<'a> {
     fn is_known(&self, pid: u32) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.pid() == pid)
             || self.spared.contains(&pid)
-            || self.ranks.iter().any(|rank| rank.pid == pid && rank.process.is_some())
+            || self.living.contains(&pid)
     }
 
     /// Decides whether a death is the host's first failure.
@@ -314,8 +336,7 @@ impl<'a> LocalRanks<'a> {
 
     /// Our children that nobody knows, but for guards of other launchers.
     fn orphans(&self) -> Vec<u32> {
-        let children = children_of(std::process::id()).into_iter();
-        children.filter(|&pid| !self.is_known(pid) && !is_guard(pid)).collect()
+        children().into_iter().filter(|&pid| !self.is_known(pid) && !is_guard(pid)).collect()
     }
 }
 
@@ -356,7 +377,8 @@ impl Ranks for LocalRanks<'_> {
     }
 
     fn have_all_succeeded(&self) -> bool {
-        self.ranks.iter().all(|rank| rank.ended == Some(Ended::Exited(0)))
+        let all_started = self.ranks.len() == self.job.local_ranks().len();
+        all_started && self.ranks.iter().all(|rank| rank.ended == Some(Ended::Exited(0)))
     }
 
     fn are_over(&mut self) -> bool {
@@ -424,4 +446,41 @@ impl Ranks for LocalRanks<'_> {
 pub fn programs(applications: &[Application]) -> Vec<String> {
     let of = |application: &Application| vec![application.program(); application.ranks as usize];
     applications.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::Section;
+
+    #[test]
+    fn no_more_ranks_are_started_once_the_job_is_to_end() {
+        let command = vec!["true".into()];
+        let section = Section { ranks: Some(3), wdir: None, export: Vec::new(), env: Vec::new(), command };
+        let applications = [Application::new(section, 1, &[])];
+        let surroundings = Surroundings {
+            job: String::new(),
+            directory: None,
+            central: None,
+            threads: 1,
+            parent: None,
+            octave_path: None,
+            libraries: None,
+        };
+        let mut looks = 0;
+        let is_to_end = || {
+            looks += 1;
+            looks > 2
+        };
+        let (started, refusal) =
+            start_all(&[0, 1, 2], &applications, Input::Nothing, &surroundings, is_to_end);
+        assert_eq!((started.len(), refusal.is_some()), (2, true));
+        while started.iter().any(|rank| ended(rank.pid).is_none() && is_child(rank.pid)) {
+            std::thread::sleep(END_LOOK_EVERY);
+        }
+    }
+
+    fn is_child(pid: u32) -> bool {
+        children().contains(&pid)
+    }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::FromArgMatches;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job, Shape};
-use postrider_os::launch::{Inheritance, Signals, die_by, end_after};
+use postrider_os::launch::{Inheritance, Signals, die_by, end_after, has_come};
 use postrider_os::process::cores;
 use rustix::process::set_child_subreaper;
 
@@ -24,7 +24,7 @@ use crate::other_engine;
 use crate::output::Sink;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::report::{TIMED_OUT, not_started};
-use crate::supervise::{Outcome, SIGNALS, Supervisor};
+use crate::supervise::{ENDING_SIGNALS, Outcome, SIGNALS, Supervisor};
 use crate::{installation, spawned};
 
 /// How a job is to be watched over and spoken of.
@@ -181,8 +181,10 @@ pub fn run_here(job: HereJob, manner: Manner) -> Result<Outcome, Refusal> {
     let mut watched = LocalRanks::new(&job)?;
     watched.notice_stalls(manner.stall);
     let numbers = Vec::from_iter(0..ranks);
-    let (started, refusal) = start_all(&numbers, &applications, standard_input, &surroundings);
-    if let Some(refusal) = refusal {
+    let is_to_end = || has_come(&ENDING_SIGNALS);
+    let (started, refusal) = start_all(&numbers, &applications, standard_input, &surroundings, is_to_end);
+    // A signal ends those that have been started as it ends a whole job.
+    if let Some(refusal) = refusal.filter(|_| !is_to_end()) {
         end(&started);
         return Err(refusal);
     }

@@ -36,6 +36,9 @@ pub const SIGNALS: [i32; 9] = [
     libc::SIGCONT,
 ];
 
+/// Those of them that end programs.
+pub const ENDING_SIGNALS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
 /// How often a job in the background looks whether the terminal is its own again.
 const LOOK_FOR_TERMINAL: Duration = Duration::from_secs(1);
 

@@ -11,7 +11,7 @@ mod mail;
 mod output;
 mod prepare;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use postrider_os::job::{Job, State};
@@ -57,8 +57,13 @@ fn try_agent() -> Result<(), Refusal> {
     let (reader, writer) = (stdin().try_clone_to_owned(), stdout().try_clone_to_owned());
     let channel = Channel::new(reader.map_err(failed)?, writer.map_err(failed)?).map_err(failed)?;
     close_standard_streams().map_err(failed)?;
-    let mut head =
-        Head { channel, last_heard: Instant::now(), silence: Some(PREPARATION_WAIT), asks_to_wait: false };
+    let mut head = Head {
+        channel,
+        last_heard: Instant::now(),
+        silence: Some(PREPARATION_WAIT),
+        asks_to_wait: false,
+        early: VecDeque::new(),
+    };
     let Some(assignment) = head.assignment() else { return Ok(()) };
     head.silence = Some(Duration::from_secs(assignment.silence_seconds));
     let ranks = assignment.host_of.iter().filter(|host| **host == assignment.host).count() as u32;
@@ -99,6 +104,8 @@ struct Head {
     silence: Option<Duration>,
     /// It is stopped by a shell, and will be silent.
     asks_to_wait: bool,
+    /// What it has said while ranks were started.
+    early: VecDeque<ToAgent>,
 }
 
 impl Head {
@@ -156,6 +163,20 @@ impl Head {
     }
 
     fn next(&mut self) -> Option<ToAgent> {
+        self.early.pop_front().or_else(|| self.receive())
+    }
+
+    /// Whether it is gone, or has said that the job is to end. Whatever it has said is kept.
+    fn wants_the_end(&mut self) -> bool {
+        self.channel.fill();
+        while let Some(message) = self.receive() {
+            self.early.push_back(message);
+        }
+        let ends = |said: &ToAgent| matches!(said, ToAgent::Ask(_) | ToAgent::Kill | ToAgent::Finish);
+        self.is_lost() || self.early.iter().any(ends)
+    }
+
+    fn receive(&mut self) -> Option<ToAgent> {
         let message = self.channel.next()?;
         self.last_heard = Instant::now();
         match message {
@@ -191,7 +212,8 @@ fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool,
     let mut ranks = LocalRanks::new(&job)?;
     let mail = Mail::start(prepared, &job, letterbox, directories)?;
     let numbers = job.local_ranks();
-    let (started, refusal) = start_all(numbers, &applications, Input::Fed, &surroundings);
+    let (started, refusal) =
+        start_all(numbers, &applications, Input::Fed, &surroundings, || head.wants_the_end());
     let pids: Vec<u32> = started.iter().map(|rank| rank.pid).collect();
     let processes: Vec<(u32, u32)> = numbers.iter().copied().zip(pids.iter().copied()).collect();
     if let Err(refusal) = ranks.watch(&processes, guard) {
