@@ -246,7 +246,13 @@ fn installation() -> Result<Vec<Command>> {
     ring.args(["run", "-n", "3", "./ring"]);
     let mut in_octave = at("postrider");
     in_octave.args(["run", "-n", "2", "octave", "share/postrider/examples/octave/ring.m"]);
-    Ok(vec![compiler, ring, in_octave])
+    let mut by_another_launcher = Command::new("sh");
+    by_another_launcher.current_dir(&moved).env_remove("OCTAVE_PATH");
+    by_another_launcher.args([
+        "-c",
+        "eval \"$(bin/postrider env)\" && exec octave --quiet --eval \"MPI_Init; MPI_Finalize;\"",
+    ]);
+    Ok(vec![compiler, ring, in_octave, by_another_launcher])
 }
 
 /// `pip install .` into a fresh environment, and what is in it then: compiler, launcher, libraries for C and for mpi4py's

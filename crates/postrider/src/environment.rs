@@ -98,8 +98,7 @@ fn text(form: Form, needs: &[Need], find: impl Fn(&str) -> Option<OsString>) -> 
 /// A modulefile in Tcl, which Environment Modules and Lmod read.
 fn modulefile(needs: &[Need]) -> Vec<u8> {
     let mut text =
-        b"#%Module1.0\nmodule-whatis {Postrider: message passing in C, Python and Octave}\nconflict mpi\n"
-            .to_vec();
+        b"#%Module1.0\nmodule-whatis {Postrider: message passing in C, Python and Octave}\n".to_vec();
     for need in needs {
         let (command, name, value) = match need {
             Need::InFront(name, value) => ("prepend-path", name, value),

@@ -20,11 +20,13 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     workspace::run(compiler.arg(examples.join("c/ring.c")).arg("-o").arg(&ring))?;
     let python = Environment::prepare()?.python().display().to_string();
     let (ring, script) = (ring.display().to_string(), examples.join("python/ring.py").display().to_string());
+    let (launcher, octave) = (arguments.launcher(), examples.join("octave/ring.m").display().to_string());
     let in_allocation = arguments.launch(&[], None, &[&ring]).join(" ");
     let commands = [
         ("srun", format!("exec srun -n 6 {ring}")),
         ("srun over fewer nodes", format!("exec srun -N 2 -n 4 {ring}")),
         ("srun of Python", format!("exec srun -n 6 {python} {script}")),
+        ("srun of Octave", format!("eval \"$({launcher} env)\" && exec srun -n 6 octave {octave}")),
         ("two steps in an allocation", format!("exec salloc -Q -n 6 sh -c 'srun {ring} && srun {ring}'")),
         ("the launcher in an allocation", format!("exec salloc -Q -n 6 {in_allocation}")),
         ("srun with PMI on one node", format!("exec srun --mpi=pmi2 -N 1 -n 2 {ring}")),
