@@ -222,6 +222,18 @@ def fatal_error(setup):
 
 
 @case
+def error_lines_are_whole(setup):
+    """What a rank says of its error is written at once: another process of the rank may write to the same place meanwhile."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    # A socket of this kind keeps writes apart.
+    program = [setup.program("victim"), "own-code", "error"]
+    subprocess.run(program, stderr=theirs, stdout=subprocess.DEVNULL, timeout=60)
+    line = ours.recv(65536).decode()
+    if not (line.startswith("postrider: rank 0") and line.endswith("\n")):
+        sys.exit(f"expected a whole line at once, got {line!r}")
+
+
+@case
 def first_of_two_failures(setup):
     """Rank 1 dies first; the others' deaths are its consequences and are not blamed."""
     done = setup.run("-n", "3", setup.program("victim"), "own-code", "3", "1")

@@ -395,8 +395,8 @@ pub fn abort_with(code: i32, why: &str) -> ! {
         None => (std::env::var(job::ENV_RANK).ok().and_then(|text| text.parse().ok()), process::host_name()),
     };
     match rank {
-        Some(rank) => eprintln!("postrider: rank {rank} on {host}: {why}"),
-        None => eprintln!("postrider: {host}: {why}"),
+        Some(rank) => process::say_error(&format!("postrider: rank {rank} on {host}: {why}")),
+        None => process::say_error(&format!("postrider: {host}: {why}")),
     }
     end(code)
 }

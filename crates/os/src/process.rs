@@ -212,6 +212,11 @@ pub fn in_forked_children(handler: extern "C" fn()) {
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
+/// Writes a line to the standard error output, in one piece: another process may write to the same one at the same time.
+pub fn say_error(line: &str) {
+    let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+}
+
 /// How long output buffers may take to be written when a process ends at once.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 

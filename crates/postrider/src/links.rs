@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use postrider_os::bell::BellTower;
+use postrider_os::process::say_error;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -81,7 +82,7 @@ pub fn link(directory: &Path, from: u32) -> i32 {
     match hand_over(directory, from) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("postrider link: {}: {error}", directory.display());
+            say_error(&format!("postrider link: {}: {error}", directory.display()));
             1
         }
     }

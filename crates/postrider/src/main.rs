@@ -40,6 +40,7 @@ use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches};
 use flags::{Cli, Subcommand};
+use postrider_os::process::say_error;
 
 fn main() {
     let given: Vec<OsString> = std::env::args_os().collect();
@@ -57,7 +58,7 @@ fn main() {
         Subcommand::Run(options) => std::process::exit(run::run(*options, later)),
         Subcommand::End { directory } => {
             if let Err(error) = directory::end_job(&directory) {
-                eprintln!("postrider end: {}: {error}", directory.display());
+                say_error(&format!("postrider end: {}: {error}", directory.display()));
                 std::process::exit(1);
             }
         }

@@ -91,8 +91,11 @@ impl Kind {
         }
     }
 
-    fn text(self) -> String {
+    fn text(self, place: &Place) -> String {
         match self {
+            Self::Exited(code) if *place == Place::AfterFinalize => {
+                format!("had finalized MPI, and then exited with code {code}")
+            }
             Self::Aborted(code) => format!("aborted the job with code {code}"),
             Self::Exited(code) => format!("exited with code {code}"),
             Self::Killed { signal, core: true } => {
@@ -121,7 +124,8 @@ impl Kind {
             Self::NotFinalized => "every rank must call MPI_Finalize before it ends",
             Self::NeverJoined => "all ranks of a job must be MPI programs, or none",
             Self::Exited(_) if *place == Place::AfterFinalize => {
-                "the others had time to finish; the rank's own messages are above"
+                "in Python an uncaught exception looks like this, wherever it was raised: mpi4py finalizes MPI at exit, after \
+                 the exception; its traceback is above. The others had time to finish"
             }
             _ => return None,
         })
@@ -148,8 +152,11 @@ impl Failure {
     pub fn text(&self, host: &str, places: &[(u32, Place)]) -> String {
         let ranks = places.len();
         let others: Vec<_> = places.iter().filter(|(rank, _)| *rank != self.rank).cloned().collect();
-        let mut text =
-            format!("postrider: rank {} of {ranks} failed first: it {}\n", self.rank, self.kind.text());
+        let mut text = format!(
+            "postrider: rank {} of {ranks} failed first: it {}\n",
+            self.rank,
+            self.kind.text(&self.place)
+        );
         let mut line = |name: &str, value: &str| {
             let _infallible = writeln!(text, "  {name:<10} {value}");
         };
@@ -292,6 +299,20 @@ mod tests {
         assert_eq!(Kind::Exited(5).exit_code(), 5);
         assert_eq!(Kind::Killed { signal: 9, core: false }.exit_code(), 137);
         assert_eq!(Kind::NotFinalized.exit_code(), 1);
+    }
+
+    #[test]
+    fn who_fails_after_finalize_is_told_what_python_does() {
+        let kind = Kind::Exited(1);
+        let failure = |place| Failure { rank: 0, pid: 7, program: "python3".to_owned(), kind, place };
+        let text = failure(Place::AfterFinalize).text("here", &[(0, Place::AfterFinalize)]);
+        assert!(text.contains("it had finalized MPI, and then exited with code 1\n"), "{text}");
+        assert!(
+            text.contains("mpi4py finalizes MPI at exit") && text.contains("traceback is above"),
+            "{text}"
+        );
+        let text = failure(Place::Outside).text("here", &[(0, Place::Outside)]);
+        assert!(!text.contains("finalize"), "{text}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use clap::FromArgMatches;
 use postrider_os::hosts::Placement;
 use postrider_os::job::{self, Job, Shape};
 use postrider_os::launch::{Inheritance, Signals, die_by, end_after, has_come};
-use postrider_os::process::cores;
+use postrider_os::process::{cores, say_error};
 use rustix::process::set_child_subreaper;
 
 use crate::control::Messages;
@@ -53,7 +53,7 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
             128 + signal
         }
         Err(refusal) => {
-            eprintln!("postrider run: {}", refusal.message);
+            say_error(&format!("postrider run: {}", refusal.message));
             refusal.exit_code
         }
     }

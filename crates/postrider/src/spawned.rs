@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use postrider_os::launch::die_by;
 use postrider_os::port::{Connection, LAUNCHER_SPEAKS};
-use postrider_os::process::cores;
+use postrider_os::process::{cores, say_error};
 
 use crate::flags::{Section, Transport};
 use crate::launch::{Application, Refusal};
@@ -46,7 +46,7 @@ pub fn run(port: String, transport: Transport) -> i32 {
         // Those who have asked know it then, and go on as they like: for the jobs around nothing has failed.
         Err(refusal) if tell(&port, &refusal.message) => 0,
         Err(refusal) => {
-            eprintln!("postrider: {}", refusal.message);
+            say_error(&format!("postrider: {}", refusal.message));
             refusal.exit_code
         }
     }

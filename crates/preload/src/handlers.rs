@@ -80,7 +80,8 @@ pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
     match handler {
         Handler::Predefined(MPI_ERRORS_RETURN) => {}
         Handler::Predefined(_) => {
-            eprintln!("{name}: {error}");
+            let line = format!("{name}: {error}\n");
+            let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
             mpi().map_or_else(|_| std::process::abort(), |mpi| mpi.abort(error.class));
         }
         Handler::User(Some(function)) => {

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use postrider_os::job::{Job, State};
 use postrider_os::launch::{Ended, Signals, keep_descriptors};
+use postrider_os::process::say_error;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_child_subreaper};
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
@@ -44,7 +45,7 @@ pub fn agent() -> i32 {
     match try_agent() {
         Ok(()) => 0,
         Err(refusal) => {
-            eprintln!("postrider agent: {}", refusal.message);
+            say_error(&format!("postrider agent: {}", refusal.message));
             refusal.exit_code
         }
     }

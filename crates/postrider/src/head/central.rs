@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use postrider_os::launch::Guard;
-use postrider_os::process::random;
+use postrider_os::process::{random, say_error};
 
 use crate::directory::{self, JobDirectory};
 use crate::launch::Refusal;
@@ -58,7 +58,9 @@ impl Drop for CentralDirectory {
         match remove_until(&self.path, Some(Instant::now() + REMOVAL_LIMIT)) {
             Err(error) if error.kind() != io::ErrorKind::TimedOut => {
                 let what = format!("cannot remove {}: {error}", self.path.display());
-                eprintln!("postrider run: {what}; it is tried again in the background, and by later jobs");
+                say_error(&format!(
+                    "postrider run: {what}; it is tried again in the background, and by later jobs"
+                ));
             }
             _ => {}
         }
