@@ -255,6 +255,7 @@ def signalled(setup, number):
     job.send_signal(number)
     done = ended(setup, job)
     done.check(done.code in (128 + number, -number), f"expected the end by signal {number}")
+    done.names(f"ended by signal {number:d} ({signal.Signals(number).name}", "in MPI_Recv")
 
 
 @case
@@ -583,6 +584,112 @@ def several_programs(setup):
     exchange = setup.program("exchange")
     done = setup.run("-n", "1", exchange, ":", "-n", "2", exchange).exited(0).silent()
     done.check(done.output.count("of 3 exchanged") == 3, "the programs are not one job")
+
+
+# All ranks wait for each other, while the host has other things to do.
+
+
+class Load:
+    """Processes that want all cores for themselves."""
+
+    def __enter__(self):
+        busy = [sys.executable, "-c", "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"]
+        self.processes = [subprocess.Popen(busy) for _ in range(2 * os.cpu_count())]
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def deadlocked(setup, way, *words, ranks=3):
+    """What is said of a job that waits for ever; the words of `words` stand in it, and then it is told to end."""
+    with Load():
+        job = setup.start("-n", str(ranks), "--stall-warning", "1.5", setup.program("deadlock"), way)
+        said = iter(job.stderr.readline, "")
+        lines = []
+        while not any(line.startswith("  hint") for line in lines):
+            lines.append(next(said, ""))
+            if not lines[-1]:
+                sys.exit(f"the job has ended without a word about its ranks: {lines}")
+        job.send_signal(signal.SIGTERM)
+        done = ended(setup, job)
+    done.error = "".join(lines) + done.error
+    done.names("all ranks have waited for each other", "ended by signal 15 (SIGTERM", *words)
+
+
+@case
+def deadlock_in_receives(setup):
+    here = "on ring (3 processes)"
+    deadlocked(
+        setup,
+        "recv",
+        f"rank 0 in MPI_Recv, for a message from rank 1, tag 7, {here}, at most 4 bytes",
+        f"rank 1 in MPI_Recv, for a message from rank 2, tag 7, {here}, at most 4 bytes; "
+        f"not received: a message from rank 0, tag 9, {here}, 4 bytes",
+    )
+
+
+@case
+def deadlock_in_barrier(setup):
+    deadlocked(setup, "barrier", "rank 0 in MPI_Recv, for a message from any rank, tag 7", "in MPI_Barrier, for rank")
+
+
+@case
+def deadlock_in_sends(setup):
+    deadlocked(setup, "ssend", "rank 2 in MPI_Ssend, for rank 0 to receive tag 7 on MPI_COMM_WORLD (3 processes), 4 bytes")
+
+
+@case
+def deadlock_in_probes(setup):
+    deadlocked(setup, "probe", "rank 1 in MPI_Probe, for a message from rank 2, tag 7, on MPI_COMM_WORLD")
+
+
+@case
+def deadlock_with_a_rank_that_asks(setup):
+    deadlocked(
+        setup,
+        "test",
+        "rank 0 in MPI_Test or the like, again and again, for a message from rank 1, tag 7",
+        "ranks 1-2 in MPI_Recv, for a message from rank 0",
+    )
+
+
+@case
+def deadlock_of_ranks_that_ask_and_sleep(setup):
+    deadlocked(setup, "iprobe", "ranks 0-2 in MPI_Test or the like, again and again")
+
+
+@case
+def deadlock_with_a_rank_that_has_ended(setup):
+    deadlocked(setup, "ended", "rank 0 already ended", "ranks 1-2 in MPI_Recv")
+
+
+@case
+def deadlock_between_jobs(setup):
+    if setup.transport == "shared-memory":
+        deadlocked(setup, "spawn", "rank 0 in MPI_Recv, for a message from rank 0, a process of another job, tag 7")
+
+
+def says_nothing(setup, way):
+    """Nothing is said of a job whose ranks wait for one that does something."""
+    with Load():
+        setup.run("-n", "3", "--stall-warning", "0.5", setup.program("deadlock"), way).exited(0).silent()
+
+
+@case
+def others_wait_for_one_that_computes(setup):
+    says_nothing(setup, "compute")
+
+
+@case
+def others_wait_for_one_that_computes_and_asks(setup):
+    says_nothing(setup, "overlap")
+
+
+@case
+def others_wait_for_another_job(setup):
+    says_nothing(setup, "elsewhere")
 
 
 # Without the launcher, or under another one.

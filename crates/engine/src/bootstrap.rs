@@ -90,7 +90,7 @@ impl World {
                     return Err(Error::new(MPI_ERR_OTHER, detail));
                 };
                 let files = FileTransport::new(directories, rank, job.key(), job.placement().clone())?;
-                let waiter = Waiter::Inbox(files.inbox(), Arc::clone(job));
+                let waiter = Waiter::Inbox(files.inbox(), Arc::clone(job), rank);
                 (Transport::File(files), waiter)
             }
         };

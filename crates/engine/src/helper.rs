@@ -22,7 +22,6 @@ use postrider_os::gate::GateGuard;
 use postrider_os::wait::Doorbell;
 
 use crate::progress::SLEEP_MAX;
-use crate::transports::Waiter;
 use crate::{Instance, State};
 
 /// How long the program must have been elsewhere before the helper takes over.
@@ -58,7 +57,7 @@ impl Instance {
             self.state.share();
         }
         self.lock().helping = comes;
-        if let Waiter::Doorbell(job, _) | Waiter::Inbox(_, job) = &self.waiter {
+        if let Some((job, _)) = self.waiter.seat() {
             job.count_helper(comes);
         }
         self.helper_bell().ring();
@@ -105,10 +104,7 @@ impl Instance {
     }
 
     fn helper_bell(&self) -> Doorbell<'_> {
-        match &self.waiter {
-            Waiter::Doorbell(job, _) | Waiter::Inbox(_, job) => job.helper_bell(self.facts.rank),
-            Waiter::Alone(_) | Waiter::Simulated(_) => self.helper.doorbell(),
-        }
+        self.waiter.seat().map_or_else(|| self.helper.doorbell(), |(job, rank)| job.helper_bell(rank))
     }
 
     /// Sleeps, but not longer than nobody calls; true if somebody did.
@@ -124,7 +120,7 @@ impl Instance {
 
     /// Makes progress; false when the helper is to end.
     fn look_in<'a>(&'a self, mut state: GateGuard<'a, State>) -> (GateGuard<'a, State>, bool) {
-        let completions = state.completions;
+        let (completions, taken) = (state.completions, state.taken);
         state.beside = true;
         // What goes wrong here goes wrong again, and is told, when the program makes progress.
         let progressed = state.progress().is_ok();
@@ -132,6 +128,9 @@ impl Instance {
             state = self.advance(state);
         }
         state.beside = false;
+        if state.taken != taken {
+            state.stir(&self.waiter);
+        }
         self.wake_others(&state, completions);
         let goes_on = state.helping && progressed;
         (state, goes_on)

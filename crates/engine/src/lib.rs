@@ -29,6 +29,7 @@ pub mod partitioned;
 pub mod point_to_point;
 pub mod processes;
 mod progress;
+mod rest;
 pub mod sessions;
 pub mod settings;
 pub mod topologies;
@@ -175,6 +176,10 @@ pub struct State {
     offers_taken: u32,
     /// Whether a wait has slept and has not returned.
     rests: bool,
+    /// What this process says of its waiting.
+    rest: rest::Rest,
+    /// What a probe looks for that has not found it.
+    probed: Option<(u64, point_to_point::matching::Pattern)>,
     /// The number of the next context that this process makes.
     next_context: u32,
     /// An address for packets without a body.
@@ -259,6 +264,8 @@ impl State {
             sleepers: 0,
             offers_taken: 0,
             rests: false,
+            rest: rest::Rest::default(),
+            probed: None,
             next_context: 2,
             nowhere: UserMemory::of(&mut nothing),
             _nothing: nothing,

@@ -66,8 +66,9 @@ impl State {
 
     /// A wait that has slept returns to the program: what it has kept back is left to others.
     #[cold]
-    fn rise(&mut self) -> Result<()> {
+    fn rise(&mut self, waiter: &Waiter) -> Result<()> {
         self.rests = false;
+        self.stir(waiter);
         if self.transport.rise() { self.flush_all() } else { Ok(()) }
     }
 
@@ -112,11 +113,14 @@ impl Instance {
                 if let Some(result) = ready(&mut state) {
                     self.wake_others(&state, before);
                     if state.rests {
-                        state.rise()?;
+                        state.rise(&self.waiter)?;
                     }
                     return result;
                 }
                 if std::mem::replace(&mut taken, state.taken) != state.taken {
+                    if state.rests {
+                        state.stir(&self.waiter);
+                    }
                     if state.transport.streams() {
                         break;
                     }
@@ -175,7 +179,7 @@ impl Instance {
 
     /// What a call does that has found nothing and returns, as `MPI_Test`: where ranks share cores, the program that
     /// calls it again and again lets the others run.
-    pub fn pause(&self) {
+    pub(crate) fn pause(&self) {
         if self.facts.crowded {
             process::give_way();
         }
@@ -240,7 +244,7 @@ impl Instance {
                     self.waiter.stay_awake();
                 }
                 self.wake_others(&state, before);
-                state.rise()?;
+                state.rise(&self.waiter)?;
                 return Ok(Slept::Ready(result));
             }
             // Only for what this look has ended: threads that woke each other for the same reason again and again would never sleep.
@@ -256,11 +260,16 @@ impl Instance {
         state.sleepers += 1;
         state.counters.sleeps += 1;
         let pause = state.transport.pause();
+        state.rest_in_wait(&self.waiter);
         drop(state);
         let nap = self.nap(naps);
-        let nothing_came = self.waiter.sleep(ticket, pause.unwrap_or(nap)) && pause.is_none();
+        let undisturbed = self.waiter.sleep(ticket, pause.unwrap_or(nap));
+        let nothing_came = undisturbed && pause.is_none();
         let mut state = self.lock();
         state.sleepers -= 1;
+        if !undisturbed {
+            state.stir(&self.waiter);
+        }
         if state.sleepers == 0 {
             self.waiter.stay_awake();
         }

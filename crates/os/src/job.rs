@@ -10,22 +10,25 @@
 //! 64       the post's doorbell: asleep flag, descriptor of its pipe    see `bell`
 //! 72       whether the job has ended as it should                      written by the launcher
 //! 76       how many ranks of this host are awake                       written by whoever falls asleep or wakes one, see `wait`
-//! 80       whether the job meets, or has met, others                   written by the rank that speaks for it
+//! 80       how often the launcher has asked ranks for what they wait    written by the launcher
 //! 84       how many ranks of this host have a helper                   written by the ranks
 //! 128      guests that have ended in the middle of MPI: how many, and the number of each   written by the post
 //! 4096     board: one slot of 192 bytes per rank of the job, of which those of this host are used
 //!            +0   pid, state, exit code of MPI_Abort                  written by the rank, read by the launcher
 //!            +12  whether it was said that processes of the rank are jobs of their own   written by those
+//!            +16  calls of MPI so far, and those that only asked in vain  see `rest`
 //!            +32  name of the MPI call the rank is in (32 bytes, NUL-padded; empty outside MPI)
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +72  descriptor of the pipe at which the rank may sleep  written by the rank
-//!            +128 the bell of the rank's helper, in a line of its own so that no two ranks' doorbells share an adjacent pair of lines
+//!            +80  the bell of the rank's helper: futex word, sleeping flag   written by everybody
+//!            +128 the rank's rest                                      see `rest`
 //! map      4 bytes per rank of the job: the number of its host
 //! links    32 bytes per host: the token of the link to it and the words of its intake     see `link` and `intake`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
 //! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
 //! intakes  for each host what has come from it and was not taken          if the job has other hosts as well
 //! shelves  one for each rank of this host                                 with the rings, see `shelf`
+//! notes    for what each rank of this host waits, in words                 see `rest`
 //! ```
 //!
 //! The board costs a rank a few plain stores per call and lets the launcher say which rank failed first and in which
@@ -42,6 +45,7 @@ use crate::intake::{INTAKE_BYTES, INTAKE_WORDS, Intake, LinkSource};
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
 use crate::process::{self, Watched, can_copy_between_processes};
+use crate::rest::{self, NOTE_BYTES, Rest};
 use crate::ring::{Consumer, Producer, RING_HEADER_BYTES, is_ring};
 use crate::shared_memory::{Segment, malformed};
 use crate::shelf::layout::{self, SHELF_BYTES};
@@ -67,12 +71,12 @@ pub const ENV_ENGINE: &str = "POSTRIDER_ENGINE";
 pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
 const AWAKE: usize = 76;
-const CONNECTED: usize = 80;
+const ASKED: usize = 80;
 const HELPERS: usize = 84;
 const GONE: usize = 128;
 const BOARD: usize = 4096;
@@ -376,15 +380,39 @@ impl Job {
         self.segment.word32(AWAKE).load(Relaxed)
     }
 
-    /// From now on messages may come from processes of other jobs.
-    pub fn connect(&self) {
-        self.segment.word32(CONNECTED).store(1, Relaxed);
+    /// Asks the ranks of this host that do not sleep for what they wait (the launcher).
+    pub fn ask(&self) {
+        self.segment.word32(ASKED).fetch_add(1, Relaxed);
     }
 
-    /// Whether messages may come from processes of other jobs.
+    /// How often they were asked.
+    #[inline]
     #[must_use]
-    pub fn is_connected(&self) -> bool {
-        self.segment.word32(CONNECTED).load(Relaxed) != 0
+    pub fn asked(&self) -> u32 {
+        self.segment.word32(ASKED).load(Relaxed)
+    }
+
+    /// Where rank `rank` says that it waits.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    #[inline]
+    #[must_use]
+    pub fn rest(&self, rank: u32) -> Rest<'_> {
+        assert!(rank < self.placement.ranks(), "rank {rank} of {}", self.placement.ranks());
+        Rest::new(self, rank)
+    }
+
+    /// A word of a rank's slot.
+    #[inline]
+    pub(crate) fn slot_word(&self, rank: u32, offset: usize) -> &AtomicU64 {
+        self.segment.word64(BOARD + rank as usize * SLOT_BYTES + offset)
+    }
+
+    /// Where a rank of this host writes for what it waits.
+    pub(crate) fn note_place(&self, rank: u32) -> Option<UserMemory> {
+        let place = self.layout.notes + self.placement.place_of(rank) as usize * NOTE_BYTES;
+        (self.placement.host_of(rank) == self.host).then(|| self.segment.place(place, NOTE_BYTES))
     }
 
     /// A rank of this host begins to use MPI.
@@ -418,7 +446,10 @@ impl Job {
     /// When there is no such rank.
     #[must_use]
     pub fn nameplate(self: &Arc<Self>, rank: u32) -> Nameplate {
-        Nameplate(self.hold(|job| job.segment.words64(job.slot(rank).base + 32)))
+        Nameplate {
+            name: self.hold(|job| job.segment.words64(job.slot(rank).base + 32)),
+            calls: self.hold(|job| job.segment.word64(job.slot(rank).base + rest::CALLS)),
+        }
     }
 
     /// The doorbell of rank `rank`, for whoever rings it with every message.
@@ -444,7 +475,7 @@ impl Job {
     /// What wakes the helper of rank `rank`: the thread that makes progress while the rank computes.
     #[must_use]
     pub fn helper_bell(&self, rank: u32) -> Doorbell<'_> {
-        let base = self.slot(rank).base + 128;
+        let base = self.slot(rank).base + 80;
         Doorbell::new(self.segment.word32(base), self.segment.word32(base + 4))
     }
 
@@ -545,6 +576,7 @@ struct Layout {
     post: usize,
     intakes: usize,
     shelves: usize,
+    notes: usize,
     bytes: usize,
 }
 
@@ -562,8 +594,9 @@ impl Layout {
         let others = if placement.hosts() > 1 { placement.hosts() as usize } else { 0 };
         let shelves = intakes + others * INTAKE_BYTES;
         let owners = if shape.transport == Transport::SharedMemory { local } else { 0 };
-        let bytes = shelves + owners * SHELF_BYTES;
-        Self { map, links, rings, post, intakes, shelves, bytes }
+        let notes = shelves + owners * SHELF_BYTES;
+        let bytes = notes + local * NOTE_BYTES;
+        Self { map, links, rings, post, intakes, shelves, notes, bytes }
     }
 }
 
@@ -615,19 +648,23 @@ impl<T> Deref for Held<T> {
 
 /// Where a rank says in which call it is.
 #[derive(Debug)]
-pub struct Nameplate(Held<[AtomicU64; NAME_WORDS]>);
+pub struct Nameplate {
+    name: Held<[AtomicU64; NAME_WORDS]>,
+    calls: Held<AtomicU64>,
+}
 
 impl Nameplate {
     /// The rank has entered the call `name`.
     #[inline]
     pub fn enter(&self, name: CallName) {
-        self.0.iter().zip(name.0).for_each(|(word, name)| word.store(name, Relaxed));
+        self.calls.store(self.calls.load(Relaxed).wrapping_add(1), Relaxed);
+        self.name.iter().zip(name.0).for_each(|(word, name)| word.store(name, Relaxed));
     }
 
     /// The rank is in the user's code again.
     #[inline]
     pub fn leave(&self) {
-        self.0[0].store(0, Relaxed);
+        self.name[0].store(0, Relaxed);
     }
 }
 
@@ -725,6 +762,7 @@ impl Slot<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rest::Outside;
     use proptest::prelude::*;
 
     const SHAPE: Shape = Shape { cores: 2, transport: Transport::SharedMemory, ring_bytes: 4096 };
@@ -778,6 +816,41 @@ mod tests {
         (0..2 * GONE_MAX).for_each(|guest| made.note_gone(guest));
         assert!(opened.is_gone(0) && opened.is_gone(GONE_MAX - 1) && !opened.is_gone(GONE_MAX));
         assert_eq!(opened.slot(0).state(), State::Unborn);
+    }
+
+    #[test]
+    fn what_a_rank_says_of_its_rest_is_seen_by_its_launcher() {
+        let placement = Placement::new(vec![1, 0, 0]).unwrap();
+        let made = Job::create(SHAPE, &placement, 0).unwrap();
+        let opened = Arc::new(Job::open(&made.environment()).unwrap());
+        let (rank, launcher) = (opened.rest(2), made.rest(2));
+        assert_eq!((launcher.seen(), launcher.note(), made.asked()), (None, None, 0));
+        let nameplate = opened.nameplate(2);
+        nameplate.enter(CallName::new("MPI_Recv"));
+        rank.begin(5, Outside::Nobody);
+        let before = launcher.seen().unwrap();
+        assert!(before.blocks() && (before.number, before.looks) == (5, 0));
+        rank.look_again(Outside::Nobody);
+        rank.write_note(5, "waits for \u{e9}");
+        rank.write_note(4, "an older rest");
+        assert_eq!(launcher.note(), None);
+        rank.write_note(5, &"long ".repeat(NOTE_BYTES));
+        assert_eq!(launcher.note().map(|note| note.len()), Some(NOTE_BYTES));
+        let seen = launcher.seen().unwrap();
+        assert!(seen.continues(&before) && seen.looks == 1);
+        for _ in 0..3 {
+            nameplate.enter(CallName::new("MPI_Test"));
+            rank.ask_again();
+        }
+        assert!(launcher.seen().unwrap().continues(&before));
+        (0..2).for_each(|_| nameplate.enter(CallName::new("MPI_Send")));
+        assert!(!launcher.seen().unwrap().continues(&before));
+        rank.begin(5, Outside::Astir);
+        assert!(!launcher.seen().unwrap().continues(&launcher.seen().unwrap()));
+        rank.begin(0, Outside::Nobody);
+        assert_eq!((launcher.seen(), launcher.note()), (None, None));
+        made.ask();
+        assert_eq!((opened.asked(), opened.rest(1).seen(), opened.rest(0).note()), (1, None, None));
     }
 
     #[test]

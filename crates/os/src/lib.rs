@@ -26,6 +26,8 @@ pub mod parcel;
 #[cfg(not(loom))]
 pub mod port;
 pub mod process;
+#[cfg(not(loom))]
+pub mod rest;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod shared_memory;

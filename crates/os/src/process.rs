@@ -212,6 +212,18 @@ pub fn in_forked_children(handler: extern "C" fn()) {
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
+/// For how long the threads of process `pid` have had a core; nothing if it is gone.
+#[must_use]
+pub fn cpu_time(pid: u32) -> Duration {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: the clock and the time are written to places of ours.
+    let is_known = unsafe {
+        libc::clock_getcpuclockid(pid as libc::pid_t, &raw mut clock) == 0
+            && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    if is_known { Duration::new(time.tv_sec as u64, time.tv_nsec as u32) } else { Duration::ZERO }
+}
+
 /// Writes a line to the standard error output, in one piece: another process may write to the same one at the same time.
 pub fn say_error(line: &str) {
     let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());

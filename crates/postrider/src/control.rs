@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use postrider_os::launch::Inheritance;
 use rustix::fs::OFlags;
@@ -55,6 +56,8 @@ pub struct Assignment {
     pub remote_shell: Option<String>,
     /// How long the head may be silent.
     pub silence_seconds: u64,
+    /// How long ranks have to wait until one looks whether they wait for each other; zero for never.
+    pub stall: Duration,
     /// What the head has from whoever has started it, for all ranks.
     #[serde(with = "InheritanceFields")]
     pub inheritance: Inheritance,
@@ -160,6 +163,8 @@ pub enum ToHead {
     RankWaits,
     /// Where the ranks are.
     Places(Vec<(u32, Place)>),
+    /// Whether all ranks of this host wait, and nothing has come to them for as long as the head has said.
+    Rest(bool),
     /// What a rank has written on its output (false) or error output (true); nothing is the end.
     Output(u32, bool, Vec<u8>),
     /// So much input was taken. All of it, for good, when rank 0 takes no more.

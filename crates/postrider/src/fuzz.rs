@@ -68,6 +68,7 @@ fn what_agents_say() {
 #[test]
 fn what_the_head_says() {
     let assignment = Assignment {
+        stall: std::time::Duration::from_secs(10),
         key: 7,
         host: 1,
         hosts: vec!["a".to_owned(), "b".to_owned()],

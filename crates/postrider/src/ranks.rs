@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidf
 use crate::directory;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, start};
 use crate::processes::{self, children, is_guard, is_spawned_launcher, send, send_to_group};
-use crate::report::{Kind, Place};
+use crate::report::{Kind, Place, stalled};
 use crate::stall::Stall;
 use crate::supervise::{ENDING_SIGNALS, Event, Failed, Ranks};
 
@@ -30,6 +30,11 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 const END_LOOK_EVERY: Duration = Duration::from_millis(2);
 /// How often the board is looked at while a rank is missing that never called `MPI_Init`.
 const LOOK_FOR_JOINERS: Duration = Duration::from_millis(100);
+
+/// How long ranks that ask again and again have to say for what they wait.
+const ANSWER_WAIT: Duration = Duration::from_millis(200);
+/// How often we look whether they have.
+const ANSWER_LOOK: Duration = Duration::from_millis(5);
 
 /// Starts ranks `numbers` of a job, each with its program, until one does not start, or `is_to_end` says that the others need not: while
 /// those that run take all cores, starting many takes long.
@@ -155,6 +160,7 @@ pub struct LocalRanks<'a> {
     pub children_are_awaited: bool,
     places: Vec<(u32, Place)>,
     stall: Stall<'a>,
+    patience: Duration,
 }
 
 impl<'a> LocalRanks<'a> {
@@ -179,12 +185,20 @@ impl<'a> LocalRanks<'a> {
             children_are_awaited: false,
             places: Vec::new(),
             stall: Stall::new(job, Duration::ZERO),
+            patience: Duration::ZERO,
         })
     }
 
-    /// Speaks of it when all ranks have waited for each other for so long; these have to be all ranks of the job.
+    /// Notices when all of these ranks have waited for so long that they wait for each other.
     pub fn notice_stalls(&mut self, patience: Duration) {
         self.stall = Stall::new(self.job, patience);
+        self.patience = patience;
+    }
+
+    /// Whether all ranks here that have not ended wait for each other, or for ranks of other hosts; none if it is not yet time to look again.
+    pub fn look_for_stall(&mut self) -> Option<bool> {
+        let ranks: Vec<_> = self.ranks.iter().map(|rank| (rank.number, rank.process.is_none())).collect();
+        self.stall.look(&ranks)
     }
 
     /// Takes over the ranks that were started, and the guard that was posted for them.
@@ -314,12 +328,38 @@ impl<'a> LocalRanks<'a> {
 
     /// Where every rank is now.
     pub fn places_now(&self) -> Vec<(u32, Place)> {
-        let place = |rank: &Rank| {
+        let asked = |rank: &Rank| self.job.rest(rank.number).seen().map(|seen| seen.polls);
+        let before: Vec<_> = self.ranks.iter().map(asked).collect();
+        self.job.ask();
+        let due = Instant::now() + ANSWER_WAIT;
+        let is_still = |(rank, before): (&Rank, &Option<u64>)| self.asks(rank) && asked(rank) == *before;
+        while self.ranks.iter().zip(&before).any(is_still) && Instant::now() < due {
+            std::thread::sleep(ANSWER_LOOK);
+        }
+        let place = |(rank, before): (&Rank, Option<u64>)| {
             let slot = self.job.slot(rank.number);
-            let gone = rank.process.is_none();
-            (rank.number, if gone { Place::Gone } else { Place::of(slot.state(), slot.call()) })
+            let words = || self.job.rest(rank.number).note();
+            let place = match slot.call() {
+                _ if rank.process.is_none() => Place::Gone,
+                _ if self.asks(rank) && asked(rank) != before => Place::Asks(words().unwrap_or_default()),
+                Some(call) if self.blocks(rank) => Place::Waits(call, words().unwrap_or_default()),
+                call => Place::of(slot.state(), call),
+            };
+            (rank.number, place)
         };
-        self.ranks.iter().map(place).collect()
+        self.ranks.iter().zip(before).map(place).collect()
+    }
+
+    /// Whether a rank has last been seen to ask, and found nothing (`MPI_Test`).
+    fn asks(&self, rank: &Rank) -> bool {
+        let uses_mpi = self.job.slot(rank.number).state() == State::Initialized;
+        let seen = self.job.rest(rank.number).seen().filter(|_| uses_mpi && rank.process.is_some());
+        seen.is_some_and(|seen| !seen.blocks())
+    }
+
+    /// Whether a rank rests in a call.
+    fn blocks(&self, rank: &Rank) -> bool {
+        self.job.rest(rank.number).seen().is_some_and(|seen| seen.blocks())
     }
 
     /// Asks what dead processes have left behind, each process once. When it ends its own children come to us.
@@ -356,9 +396,12 @@ impl Ranks for LocalRanks<'_> {
         let failed = self.collect_deaths().into_iter().filter_map(|(_, _, failed)| failed);
         let mut events: Vec<Event> = failed.map(Event::Failed).collect();
         events.extend(self.look_for_joiners().map(Event::Failed));
-        if self.stall.is_suspected() {
+        if self.look_for_stall() == Some(true) {
             let places = self.places_now();
-            events.extend(self.stall.judge(&places).map(Event::Say));
+            if places.iter().any(|(_, place)| place.waits()) {
+                events.push(Event::Say(stalled(self.patience, &places)));
+                self.stall.forget();
+            }
         }
         events
     }

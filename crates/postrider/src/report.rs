@@ -15,6 +15,9 @@ use crate::processes::signal_name;
 /// Exit code of a job that `--timeout` has ended.
 pub const TIMED_OUT: i32 = 124;
 
+/// More lines about ranks than that are nothing that one reads.
+const LINES_MAX: usize = 32;
+
 /// Where a rank is, or was when it died.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
@@ -22,6 +25,10 @@ pub enum Place {
     BeforeInit,
     /// In this MPI call.
     In(String),
+    /// In this MPI call, and waits there, as the rank says itself: "for a message from rank 1, ...".
+    Waits(String, String),
+    /// It asks again and again (`MPI_Test`), and waits as it says itself.
+    Asks(String),
     /// In the program's own code.
     Outside,
     /// After `MPI_Finalize`.
@@ -43,15 +50,25 @@ impl Place {
         }
     }
 
+    /// Whether the rank waits for others, as far as is known.
+    pub fn waits(&self) -> bool {
+        matches!(self, Self::Waits(..) | Self::Asks(_))
+    }
+
     fn text(&self) -> String {
-        match self {
+        let text = match self {
             Self::BeforeInit => "before MPI_Init".to_owned(),
-            Self::In(call) => format!("in {call}"),
+            Self::Waits(call, words) if !words.is_empty() => format!("in {call}, {words}"),
+            Self::In(call) | Self::Waits(call, _) => format!("in {call}"),
+            Self::Asks(words) if words.is_empty() => "in MPI_Test or the like, again and again".to_owned(),
+            Self::Asks(words) => format!("in MPI_Test or the like, again and again, {words}"),
             Self::Outside => "outside MPI, in the program's own code".to_owned(),
             Self::AfterFinalize => "after MPI_Finalize".to_owned(),
             Self::Gone => "already ended".to_owned(),
             Self::Unknown => "on a host that does not answer".to_owned(),
-        }
+        };
+        // Calls and words come from the ranks, which may have been overwritten, or give their communicators names like these.
+        text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
     }
 }
 
@@ -232,8 +249,11 @@ pub fn not_started(limit: std::time::Duration, quiet: bool) -> String {
 
 /// What is said of a job whose ranks have all waited for each other so long.
 pub fn stalled(time: std::time::Duration, places: &[(u32, Place)]) -> String {
+    // Who asks may wait for something else as well, of which we know nothing.
+    let asks = places.iter().any(|(_, place)| matches!(place, Place::Asks(_)));
+    let or_asked = if asks { " or asked for messages" } else { "" };
     let mut text = format!(
-        "postrider: for {} seconds all ranks have waited for each other, and no message is on its way\n",
+        "postrider: for {} seconds all ranks have waited for each other{or_asked}, and no message has come\n",
         time.as_secs_f64()
     );
     for places in by_place(places) {
@@ -242,6 +262,15 @@ pub fn stalled(time: std::time::Duration, places: &[(u32, Place)]) -> String {
     let hint =
         "a receive without its send, or a collective call that not all ranks make? The job goes on waiting";
     let _infallible = writeln!(text, "  {:<10} {hint}", "hint");
+    text
+}
+
+/// What is said of a job that a signal to its launcher has ended.
+pub fn signalled(signal: i32, places: &[(u32, Place)]) -> String {
+    let mut text = format!("postrider: the job was ended by {}\n", signal_name(signal));
+    for places in by_place(places) {
+        let _infallible = writeln!(text, "  {places}");
+    }
     text
 }
 
@@ -256,7 +285,12 @@ fn by_place(places: &[(u32, Place)]) -> Vec<String> {
     let line = |(place, ranks): &(&Place, Vec<u32>)| {
         format!("{} {} {}", ranks_word(ranks), spans(ranks), place.text())
     };
-    groups.iter().map(line).collect()
+    let mut lines: Vec<String> = groups.iter().take(LINES_MAX).map(line).collect();
+    let left = groups.len().saturating_sub(LINES_MAX);
+    if left > 0 {
+        lines.push(format!("and ranks at {left} more places"));
+    }
+    lines
 }
 
 /// Ascending numbers as "0, 2-5".
@@ -313,6 +347,12 @@ mod tests {
         );
         let text = failure(Place::Outside).text("here", &[(0, Place::Outside)]);
         assert!(!text.contains("finalize"), "{text}");
+    }
+
+    #[test]
+    fn what_ranks_say_cannot_steer_a_terminal() {
+        let place = Place::Waits("MPI_\x1b[2J".to_owned(), "for a message on \"a\nb\"".to_owned());
+        assert_eq!(place.text(), "in MPI_?[2J, for a message on \"a?b\"");
     }
 
     #[test]

@@ -1,78 +1,155 @@
 //! Notices when all ranks of a job wait for each other: a receive without its send, or a collective call that not all ranks make. Such
 //! a job never ends, and nobody else would say so.
 //!
-//! Ranks that sleep in MPI are counted out of those that are awake, by whoever falls asleep or wakes another, so that a message on its way keeps the
-//! count above 0. Only a rank that is in a call for meeting other jobs, or that has met some, may be woken by somebody whom the job
-//! does not know.
+//! What counts is whether anything comes to a rank, not whether ranks are awake, which depends on what else the host does: ranks write
+//! down that they *rest*, and each rest has a number (see [`postrider_os::rest`]). When the numbers of all ranks have stayed the
+//! same for the whole time, and each rank has looked again meanwhile, nobody is left who could send anything. What the board cannot
+//! show is asked of the system: a rank that uses its core for something else than asking (`MPI_Test`) computes, in the calls' midst or
+//! in another thread, and does not wait.
 
 use std::time::{Duration, Instant};
 
-use postrider_os::job::{Job, Transport};
-
-use crate::report::{Place, stalled};
+use postrider_os::job::{Job, State};
+use postrider_os::process::cpu_time;
+use postrider_os::rest::Seen;
 
 /// How often at most the job is looked at.
 const LOOK: Duration = Duration::from_millis(100);
-/// How soon again if somebody is awake: ranks that sleep make sure twice a second that their launcher is still there.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// After so many looks in a row somebody is awake for another reason.
-const LOOKS_AGAIN: u32 = 5;
+/// How often each rank has to look in the second half of the time.
+const LOOKS_MIN: u64 = 2;
+/// What a call may cost that only asks, with what a program does between such calls; measured: less than this, also from Python, and with
+/// a sleep in between.
+const ASKING: Duration = Duration::from_micros(50);
+/// What a look may cost of a rank that sleeps in between.
+const LOOKING: Duration = Duration::from_millis(2);
+/// What else a process may do that only waits: one part in so many of the time.
+const IDLE_SHARE: u32 = 100;
+/// That, in a short time.
+const IDLE: Duration = Duration::from_millis(5);
 
-/// What is known of a job that may have come to a halt.
+/// Whether the ranks of a host have come to a halt.
 pub struct Stall<'a> {
     job: &'a Job,
-    /// After how long it is spoken of; none once that has been done, and where it cannot be known.
-    patience: Option<Duration>,
-    /// Since when all have been waiting.
-    since: Option<Instant>,
-    /// Looks in a row at which somebody was awake.
-    awake: u32,
-    next: Instant,
+    /// For how long nothing has to come to them; zero if nobody wants to know.
+    patience: Duration,
+    standstill: Option<Standstill>,
+    last: Instant,
+}
+
+/// A time in which nothing has come to any rank.
+struct Standstill {
+    first: Vec<View>,
+    /// The looks of each rank when half of the time was over.
+    halfway: Option<Vec<u64>>,
+    /// How long it has lasted, as far as we have looked: not while everything was stopped.
+    lasted: Duration,
+}
+
+/// A rank at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// It has nothing to say any more.
+    Over,
+    /// It rests; and the time for which its process has had a core.
+    Rests(Seen, Duration),
 }
 
 impl<'a> Stall<'a> {
-    /// Speaks after `patience`, and never if that is zero.
+    /// Nothing has to have come for `patience`.
     pub fn new(job: &'a Job, patience: Duration) -> Self {
-        let counts = job.shape().transport == Transport::SharedMemory && !patience.is_zero();
-        Self { job, patience: counts.then_some(patience), since: None, awake: 0, next: Instant::now() }
+        Self { job, patience, standstill: None, last: Instant::now() }
+    }
+
+    /// Nobody wants to know any more.
+    pub fn forget(&mut self) {
+        self.patience = Duration::ZERO;
     }
 
     /// When to look again.
     pub fn due(&self) -> Option<Instant> {
-        self.patience.map(|_| self.next)
+        (!self.patience.is_zero()).then(|| self.last + self.period())
     }
 
-    /// Whether it is time to look at the ranks, since all of them sleep in MPI.
-    pub fn is_suspected(&mut self) -> bool {
+    fn period(&self) -> Duration {
+        (self.patience / 10).max(LOOK)
+    }
+
+    /// Looks, if it is time: whether all ranks, each with whether its process has ended, have waited so long that they wait for each
+    /// other, or have ended.
+    pub fn look(&mut self, ranks: &[(u32, bool)]) -> Option<bool> {
         let now = Instant::now();
-        let Some(patience) = self.patience.filter(|_| now >= self.next) else { return false };
-        let sleep = self.job.awake() == 0 && !self.job.is_connected();
-        self.awake = if sleep { 0 } else { self.awake + 1 };
-        if self.awake >= LOOKS_AGAIN {
-            (self.awake, self.since) = (0, None);
+        if self.due().is_none_or(|due| now < due) {
+            return None;
         }
-        self.next = now + if self.awake == 0 { (patience / 10).max(LOOK) } else { LOOK_AGAIN };
-        sleep
+        let passed = (now - self.last).min(2 * self.period());
+        self.last = now;
+        let views: Option<Vec<View>> = ranks.iter().map(|&(rank, ended)| self.view(rank, ended)).collect();
+        let Some(views) = views else {
+            self.standstill = None;
+            return Some(false);
+        };
+        Some(self.goes_on(&views, passed))
     }
 
-    /// What there is to say of ranks that all sleep in MPI, at these places.
-    pub fn judge(&mut self, places: &[(u32, Place)]) -> Option<String> {
-        let (now, patience) = (Instant::now(), self.patience?);
-        self.since = all_wait(places).then(|| self.since.unwrap_or(now));
-        let is_over = self.since.is_some_and(|since| now - since >= patience);
-        is_over.then(|| {
-            self.patience = None;
-            stalled(patience, places)
+    fn view(&self, rank: u32, ended: bool) -> Option<View> {
+        let slot = self.job.slot(rank);
+        if ended || slot.state() == State::Finalized {
+            return Some(View::Over);
+        }
+        let seen = self.job.rest(rank).seen().filter(|_| slot.state() == State::Initialized)?;
+        let may_rest = !slot.call().is_some_and(|call| meets_others(&call));
+        may_rest.then(|| View::Rests(seen, cpu_time(slot.pid())))
+    }
+
+    /// Whether the standstill that these views continue has lasted long enough.
+    fn goes_on(&mut self, views: &[View], passed: Duration) -> bool {
+        let continued = self.standstill.as_ref().is_some_and(|still| {
+            let pairs = still.first.iter().zip(views);
+            still.first.len() == views.len() && pairs.into_iter().all(|(first, view)| view.continues(first))
+        });
+        if !continued {
+            let first = views.to_vec();
+            self.standstill = Some(Standstill { first, halfway: None, lasted: Duration::ZERO });
+        }
+        if views.iter().all(|view| *view == View::Over) {
+            return true;
+        }
+        let Some(still) = self.standstill.as_mut().filter(|_| continued) else { return false };
+        still.lasted += passed;
+        let looks = |view: &View| if let View::Rests(seen, _) = view { seen.looks } else { 0 };
+        if still.lasted >= self.patience / 2 && still.halfway.is_none() {
+            still.halfway = Some(views.iter().map(looks).collect());
+            self.job.ask();
+        }
+        let Some(halfway) = still.halfway.as_ref().filter(|_| still.lasted >= self.patience) else {
+            return false;
+        };
+        let all = still.first.iter().zip(views).zip(halfway);
+        all.into_iter().all(|((first, view), before)| {
+            *view == View::Over
+                || looks(view) >= before.saturating_add(LOOKS_MIN) && !view.computes(first, still.lasted)
         })
     }
 }
 
-/// Whether there are ranks in calls of MPI, which end by messages of other ranks, and all others have ended.
-fn all_wait(places: &[(u32, Place)]) -> bool {
-    let waits = |place: &Place| matches!(place, Place::In(call) if !meets_others(call));
-    let is_over = |place: &Place| matches!(place, Place::Gone | Place::AfterFinalize);
-    places.iter().any(|(_, place)| waits(place))
-        && places.iter().all(|(_, place)| waits(place) || is_over(place))
+impl View {
+    fn continues(&self, first: &Self) -> bool {
+        match (self, first) {
+            (Self::Over, Self::Over) => true,
+            (Self::Rests(seen, _), Self::Rests(before, _)) => seen.continues(before),
+            _ => false,
+        }
+    }
+
+    /// Whether the rank has used a core for more than waiting and asking, in the time that has passed since `first`.
+    fn computes(&self, first: &Self, passed: Duration) -> bool {
+        let (Self::Rests(seen, used), Self::Rests(before, used_before)) = (self, first) else { return false };
+        let times = |now: u64, then: u64| u32::try_from(now.saturating_sub(then)).unwrap_or(u32::MAX);
+        let asking = ASKING.saturating_mul(times(seen.polls, before.polls));
+        let looking = LOOKING.saturating_mul(times(seen.waits(), before.waits()));
+        let allowed = asking.saturating_add(looking).saturating_add(passed / IDLE_SHARE + IDLE);
+        used.saturating_sub(*used_before) > allowed
+    }
 }
 
 fn meets_others(call: &str) -> bool {
@@ -85,43 +162,98 @@ fn meets_others(call: &str) -> bool {
 mod tests {
     use super::*;
     use postrider_os::hosts::Placement;
-    use postrider_os::job::Shape;
+    use postrider_os::job::{CallName, Shape, Transport};
+    use postrider_os::rest::Outside;
+    use std::sync::Arc;
 
-    fn places(places: &[Place]) -> Vec<(u32, Place)> {
-        (0..).zip(places.iter().cloned()).collect()
+    const SHAPE: Shape = Shape { cores: 1, transport: Transport::File, ring_bytes: 4096 };
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// A job of two ranks, both of which are this process and rest in a call.
+    fn resting() -> Arc<Job> {
+        let job = Arc::new(Job::create(SHAPE, &Placement::one_host(2), 0).unwrap());
+        for rank in 0..2 {
+            assert!(job.slot(rank).claim());
+            job.slot(rank).set_state(State::Initialized);
+            job.nameplate(rank).enter(CallName::new("MPI_Recv"));
+            job.rest(rank).begin(3, Outside::Nobody);
+        }
+        job
+    }
+
+    fn living() -> [(u32, bool); 2] {
+        [(0, false), (1, false)]
+    }
+
+    /// So many looks, after each of which a whole period seems to have passed.
+    fn looks(stall: &mut Stall, ranks: &[(u32, bool)], count: u32, each: impl Fn()) -> bool {
+        let mut halts = false;
+        for _ in 0..count {
+            each();
+            stall.last = Instant::now().checked_sub(stall.period()).unwrap();
+            halts = stall.look(ranks).unwrap();
+        }
+        halts
+    }
+
+    fn look_again(job: &Job) {
+        (0..2).for_each(|rank| job.rest(rank).look_again(Outside::Nobody));
     }
 
     #[test]
-    fn all_wait_only_if_nobody_computes_or_meets_others() {
-        let receives = || Place::In("MPI_Recv".to_owned());
-        let accepts = || Place::In("MPI_Comm_accept".to_owned());
-        assert!(all_wait(&places(&[receives(), receives()])));
-        assert!(all_wait(&places(&[receives(), Place::Gone, Place::AfterFinalize])));
-        assert!(!all_wait(&places(&[receives(), Place::Outside])));
-        assert!(!all_wait(&places(&[receives(), Place::BeforeInit])));
-        assert!(!all_wait(&places(&[receives(), accepts()])));
-        assert!(!all_wait(&places(&[Place::Gone])));
+    fn ranks_halt_when_all_look_and_nothing_comes() {
+        let job = resting();
+        let mut stall = Stall::new(&job, PATIENCE);
+        assert!(!looks(&mut stall, &living(), 10, || look_again(&job)));
+        assert!(looks(&mut stall, &living(), 2, || look_again(&job)));
+        job.rest(1).begin(5, Outside::Nobody);
+        assert!(!looks(&mut stall, &living(), 1, || look_again(&job)));
+        assert!(looks(&mut stall, &living(), 11, || look_again(&job)));
+        stall.forget();
+        assert_eq!((stall.due(), stall.look(&living())), (None, None));
     }
 
     #[test]
-    fn a_stall_is_spoken_of_once_and_only_if_it_lasts() {
-        let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 4096 };
-        let job = Job::create(shape, &Placement::one_host(2), 0).unwrap();
-        let all = places(&[Place::In("MPI_Recv".to_owned()), Place::In("MPI_Barrier".to_owned())]);
-        let mut stall = Stall::new(&job, Duration::from_nanos(1));
-        let look = |stall: &mut Stall| {
-            stall.next = Instant::now();
-            if stall.is_suspected() { stall.judge(&all) } else { None }
+    fn who_does_not_look_may_have_been_stopped() {
+        let job = resting();
+        let mut stall = Stall::new(&job, PATIENCE);
+        assert!(!looks(&mut stall, &living(), 30, || job.rest(0).look_again(Outside::Nobody)));
+        assert!(
+            looks(&mut stall, &living(), 2, || job.rest(1).look_again(Outside::Nobody)) || job.asked() == 1
+        );
+    }
+
+    #[test]
+    fn who_is_elsewhere_does_not_rest() {
+        let job = resting();
+        let mut stall = Stall::new(&job, PATIENCE);
+        job.rest(0).begin(0, Outside::Nobody);
+        assert!(!looks(&mut stall, &living(), 20, || look_again(&job)));
+        assert!(looks(&mut stall, &[(0, true), (1, false)], 12, || look_again(&job)));
+        job.nameplate(1).enter(CallName::new("MPI_Comm_accept"));
+        assert!(!looks(&mut stall, &[(0, true), (1, false)], 20, || look_again(&job)));
+    }
+
+    #[test]
+    fn processes_of_other_jobs_have_to_rest_too() {
+        let job = resting();
+        let look = |outside| move |job: &Job| (0..2).for_each(|rank| job.rest(rank).look_again(outside));
+        let mut stall = Stall::new(&job, PATIENCE);
+        assert!(!looks(&mut stall, &living(), 20, || look(Outside::Astir)(&job)));
+        assert!(looks(&mut stall, &living(), 12, || look(Outside::AtRest(8))(&job)));
+        assert!(!looks(&mut stall, &living(), 1, || look(Outside::AtRest(12))(&job)));
+    }
+
+    #[test]
+    fn who_asks_may_use_its_core_for_that_and_for_nothing_else() {
+        let rank = |polls, used| {
+            let seen = Seen { number: 4, calls: 7, looks: polls + 20, polls, outside: Outside::Nobody };
+            View::Rests(seen, Duration::from_millis(used))
         };
-        job.count_in();
-        assert_eq!(look(&mut stall), None);
-        job.count_out();
-        assert_eq!(look(&mut stall), None);
-        assert!(look(&mut stall).is_some_and(|text| text.contains("rank 1 in MPI_Barrier")));
-        assert_eq!((look(&mut stall), stall.due()), (None, None));
-        let mut of_connected = Stall::new(&job, Duration::from_nanos(1));
-        job.connect();
-        assert_eq!((look(&mut of_connected), look(&mut of_connected)), (None, None));
-        assert_eq!(Stall::new(&job, Duration::ZERO).due(), None);
+        let first = rank(0, 0);
+        assert!(!rank(0, 90).computes(&first, PATIENCE));
+        assert!(rank(10, 900).computes(&first, PATIENCE));
+        assert!(!rank(5_000_000, 10_000).computes(&first, PATIENCE));
+        assert!(rank(10_000, 1000).computes(&first, PATIENCE));
     }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Refusal;
 use crate::output::{READ_BYTES, Sink, Stream, label};
 use crate::processes::signal_name;
-use crate::report::{Failure, HostFailure, Kind, Place, TIMED_OUT, timed_out};
+use crate::report::{Failure, HostFailure, Kind, Place, TIMED_OUT, signalled, timed_out};
 use crate::run::Manner;
 use crate::terminal::TerminalInput;
 
@@ -532,6 +532,10 @@ impl<R: Ranks> Supervisor<R> {
             None
         } else if self.timed_out {
             Some(timed_out(self.manner.timeout.unwrap_or_default(), self.ranks.places()))
+        } else if let Some(Outcome::Signal(signal)) = self.verdict
+            && !self.ranks.have_all_succeeded()
+        {
+            Some(signalled(signal, self.ranks.places()))
         } else {
             self.trouble.as_ref().filter(|_| self.verdict.is_none()).map(|trouble| trouble.text(&self.ranks))
         };

@@ -134,6 +134,12 @@ impl State {
         })
     }
 
+    /// Remembers what a probe looks for that has not found it, for whoever asks for what this process waits.
+    fn note_probe(&mut self, has_found: bool, communicator: Key, source: i32, tag: i32) {
+        let sought = if has_found { None } else { self.pattern(communicator, source, tag).ok().flatten() };
+        self.probed = sought;
+    }
+
     /// Takes a message out of the queues without receiving it (`MPI_Improbe`, without progress).
     ///
     /// # Errors
@@ -298,7 +304,11 @@ impl Instance {
     /// # Errors
     /// Rank, tag or communicator wrong.
     pub fn probe(&self, communicator: Key, source: i32, tag: i32) -> Result<Status> {
-        self.wait_until(self.lock(), |state| state.look_for_message(communicator, source, tag).transpose())
+        self.wait_until(self.lock(), |state| {
+            let found = state.look_for_message(communicator, source, tag).transpose();
+            state.note_probe(found.is_some(), communicator, source, tag);
+            found
+        })
     }
 
     /// Waits until a message is there that fits, and takes it out of the queues (`MPI_Mprobe`).
@@ -306,7 +316,11 @@ impl Instance {
     /// # Errors
     /// Rank, tag or communicator wrong.
     pub fn mprobe(&self, communicator: Key, source: i32, tag: i32) -> Result<(NullMessage, Status)> {
-        self.wait_until(self.lock(), |state| state.take_message(communicator, source, tag).transpose())
+        self.wait_until(self.lock(), |state| {
+            let found = state.take_message(communicator, source, tag).transpose();
+            state.note_probe(found.is_some(), communicator, source, tag);
+            found
+        })
     }
 
     /// Sends one message and receives another, whichever can go first (`MPI_Sendrecv`).

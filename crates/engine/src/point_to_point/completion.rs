@@ -367,8 +367,9 @@ impl Instance {
             found = look(&mut state)?;
         }
         self.wake_others(&state, before);
-        drop(state);
         if found.is_none() {
+            state.rest_between_calls(&self.waiter);
+            drop(state);
             self.pause();
         }
         Ok(found)

@@ -159,6 +159,20 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
         self.contexts.values_mut().any(|queues| take_first(&mut queues.unexpected, |(_, m)| is(m)).is_some())
     }
 
+    /// The receives that wait for a message, by context.
+    pub fn all_posted(&self) -> impl Iterator<Item = (u64, Pattern, R)> {
+        self.contexts.iter().flat_map(|(context, queues)| {
+            queues.posted.iter().map(|(pattern, receive)| (*context, *pattern, *receive))
+        })
+    }
+
+    /// The messages that wait for a receive, by context.
+    pub fn all_unexpected(&self) -> impl Iterator<Item = (u64, Envelope, &M)> {
+        self.contexts.iter().flat_map(|(context, queues)| {
+            queues.unexpected.iter().map(|(envelope, message)| (*context, *envelope, message))
+        })
+    }
+
     /// How many receives and messages wait for one another.
     #[must_use]
     pub fn waiting(&self) -> usize {

@@ -123,7 +123,7 @@ impl State {
         let mut header = Header { kind: Kind::Eager, ..route.header(tag) };
         let mut request = None;
         if synchronous {
-            let key = self.insert_send(route, memory, buffer.bytes(), None)?;
+            let key = self.insert_send(route, tag, memory, buffer.bytes(), None)?;
             header.kind = Kind::EagerSynchronous;
             header.words[0] = u64::from(key.0);
             request = Some(key);
@@ -134,7 +134,7 @@ impl State {
         }
         let request = match request {
             Some(request) => request,
-            None => self.insert_send(route, memory, buffer.bytes(), None)?,
+            None => self.insert_send(route, tag, memory, buffer.bytes(), None)?,
         };
         self.enqueue(route.peer, Outgoing::Message { header, memory, bytes, packed, request });
         Ok(Some(request))
@@ -143,11 +143,13 @@ impl State {
     fn insert_send(
         &mut self,
         route: Route,
+        tag: i32,
         memory: UserMemory,
         bytes: u64,
         packed: Option<OwnedMemory>,
     ) -> Result<Key> {
-        let sending = Sending { peer: route.peer, memory, bytes, packed, matched: false };
+        let sending =
+            Sending { peer: route.peer, tag, context: route.context, memory, bytes, packed, matched: false };
         self.insert_request(route.communicator, Work::Send(sending))
     }
 
@@ -163,7 +165,7 @@ impl State {
             SingleCopy::Crossing if !self.is_crossing(&route) => address | BETTER_IN_PIECES,
             SingleCopy::Crossing | SingleCopy::Always => address,
         };
-        let request = self.insert_send(route, memory, buffer.bytes(), packed)?;
+        let request = self.insert_send(route, tag, memory, buffer.bytes(), packed)?;
         if self.transport.is_near(route.peer) {
             self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
         }
@@ -208,7 +210,7 @@ impl State {
             return Ok(None);
         }
         let request = match synchronous {
-            true => Some(self.insert_send(route, memory, buffer.bytes(), None)?),
+            true => Some(self.insert_send(route, tag, memory, buffer.bytes(), None)?),
             false => None,
         };
         let held = Held::Memory(packed.unwrap_or_else(|| buffer.pack()));

@@ -113,6 +113,8 @@ pub(crate) enum Work {
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub peer: u32,
+    pub tag: i32,
+    pub context: u64,
     /// The whole message, packed, if it was announced.
     pub memory: UserMemory,
     pub bytes: u64,

@@ -275,9 +275,6 @@ impl Instance {
             _ if posts > 0 => String::new(),
             _ => self.waiter.job().map_err(refused)?.map_or_else(String::new, |job| job.environment()),
         };
-        if let Ok(Some(job)) = self.waiter.job() {
-            job.connect();
-        }
         self.with(|state| {
             let group = Arc::clone(&state.communicators.get(communicator)?.group);
             let members: Vec<Identity> = group.processes().map(|process| state.identity(process)).collect();

@@ -128,6 +128,16 @@ impl State {
         !self.strangers.jobs.is_empty()
     }
 
+    /// Whether a process is one of another job.
+    pub(crate) fn is_stranger(&self, process: u32) -> bool {
+        process >= self.strangers.ranks
+    }
+
+    /// The segments of the jobs that this process is connected with, where it has them.
+    pub(crate) fn jobs_of_strangers(&self) -> impl Iterator<Item = Option<&Job>> {
+        self.strangers.jobs.values().map(|(_, job)| job.as_deref())
+    }
+
     /// Makes sure that the processes of other jobs are there.
     ///
     /// # Errors

@@ -143,7 +143,7 @@ pub enum Waiter {
     /// A futex in the job segment.
     Doorbell(Arc<Job>, u32),
     /// The inbox's directory.
-    Inbox(Arc<Inbox>, Arc<Job>),
+    Inbox(Arc<Inbox>, Arc<Job>, u32),
     /// The simulated network.
     Simulated(simulated::Bell),
 }
@@ -222,15 +222,12 @@ impl Waiter {
     /// Whether a rank of this host has a helper that can be called.
     #[must_use]
     pub fn has_helpers(&self) -> bool {
-        match self {
-            Self::Doorbell(job, _) | Self::Inbox(_, job) => job.has_helpers(),
-            Self::Alone(_) | Self::Simulated(_) => false,
-        }
+        self.seat().is_some_and(|(job, _)| job.has_helpers())
     }
 
     /// Calls the helpers of those that compute: this process waits, perhaps for one of them.
     pub fn call_helpers(&self) {
-        if let Self::Doorbell(job, _) | Self::Inbox(_, job) = self {
+        if let Some((job, _)) = self.seat() {
             job.local_ranks().iter().for_each(|&rank| job.call_helper(rank));
         }
     }
@@ -258,7 +255,7 @@ impl Waiter {
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
                 job.doorbell(*rank).sleep(ticket, Some(limit))
             }
-            (Self::Inbox(inbox, _), _) => inbox.sleep(limit),
+            (Self::Inbox(inbox, ..), _) => inbox.sleep(limit),
             (Self::Simulated(bell), _) => bell.sleep(limit),
             (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => false,
         }
@@ -287,10 +284,20 @@ impl Waiter {
     /// When the launcher is gone: then nobody ends this job but its ranks.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::Doorbell(job, _) | Self::Inbox(_, job) if !job.launcher_runs() => {
+            Self::Doorbell(job, _) | Self::Inbox(_, job, _) if !job.launcher_runs() => {
                 Err(Error::new(MPI_ERR_OTHER, "the launcher, postrider run, is gone; this rank ends with it"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The segment in which this process says for its launcher that it waits, and its rank; none if it has no launcher.
+    #[inline]
+    #[must_use]
+    pub fn seat(&self) -> Option<(&Job, u32)> {
+        match self {
+            Self::Doorbell(job, rank) | Self::Inbox(_, job, rank) => Some((job, *rank)),
+            Self::Alone(_) | Self::Simulated(_) => None,
         }
     }
 
@@ -301,7 +308,7 @@ impl Waiter {
     pub fn job(&self) -> postrider_os::error::Result<Option<Arc<Job>>> {
         match self {
             Self::Alone(loner) => loner.own_job().map(Some),
-            Self::Doorbell(job, _) | Self::Inbox(_, job) => Ok(Some(Arc::clone(job))),
+            Self::Doorbell(job, _) | Self::Inbox(_, job, _) => Ok(Some(Arc::clone(job))),
             Self::Simulated(_) => Ok(None),
         }
     }
@@ -323,7 +330,7 @@ impl Waiter {
         match self {
             Self::Alone(loner) => loner.doorbell().ring(),
             Self::Doorbell(job, rank) => job.doorbell(*rank).ring(),
-            Self::Inbox(inbox, _) => inbox.wake(),
+            Self::Inbox(inbox, ..) => inbox.wake(),
             Self::Simulated(bell) => bell.ring(),
         }
     }

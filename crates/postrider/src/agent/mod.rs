@@ -211,6 +211,7 @@ fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool,
     };
     prepared.write_map(&directories)?;
     let mut ranks = LocalRanks::new(&job)?;
+    ranks.notice_stalls(prepared.assignment().stall);
     let mail = Mail::start(prepared, &job, letterbox, directories)?;
     let numbers = job.local_ranks();
     let (started, refusal) =
@@ -258,6 +259,8 @@ struct Agent<'a> {
     finishing: bool,
     /// The ranks were told to end.
     ends_early: bool,
+    /// The head knows that all ranks here wait.
+    rests: bool,
     cleaned: bool,
 }
 
@@ -288,6 +291,7 @@ impl<'a> Agent<'a> {
             fed_bytes: 0,
             finishing: false,
             ends_early: false,
+            rests: false,
             cleaned: false,
         }
     }
@@ -306,6 +310,7 @@ impl<'a> Agent<'a> {
             // First, so that no child is taken for an orphan that a thread of the post waits for.
             self.look_after_links();
             self.collect_deaths();
+            self.look_for_stall();
             // Jobs that ranks have spawned may outlive these, and use the post.
             if self.finishing && !self.ranks.are_living() {
                 self.close_links();
@@ -415,6 +420,14 @@ impl<'a> Agent<'a> {
         self.report(failed);
         if self.ranks.is_somebody_waiting() {
             self.head.channel.send(&ToHead::RankWaits);
+        }
+    }
+
+    /// Tells the head when all ranks here have come to wait, or one goes on.
+    fn look_for_stall(&mut self) {
+        let rests = self.ranks.look_for_stall().unwrap_or(self.rests);
+        if std::mem::replace(&mut self.rests, rests) != rests {
+            self.head.channel.send(&ToHead::Rest(rests));
         }
     }
 

@@ -10,6 +10,7 @@ mod cleaners;
 mod input;
 mod ranks;
 mod relays;
+mod standstill;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -88,7 +89,8 @@ pub fn run(mut plan: Plan, manner: Manner) -> Result<Outcome, Refusal> {
     if plan.verbose {
         remote.tell_map(Map { programs: programs.clone(), how: plan.messages.text() });
     }
-    remote.prepare(assignment(plan)?);
+    remote.notice_stalls(manner.stall);
+    remote.prepare(assignment(plan, manner.stall)?);
     let mut supervisor = Supervisor::new(remote, programs, manner, signals, sinks);
     (0..ranks).for_each(|_| supervisor.add_streams(None));
     let outcome = supervisor.supervise();
@@ -131,7 +133,7 @@ fn connect(shell: &RemoteShell, hosts: &[Host], quiet: bool) -> Result<Vec<Remot
 }
 
 /// The part of the plan that all agents have in common.
-fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
+fn assignment(plan: Plan, stall: Duration) -> Result<Assignment, Refusal> {
     let directory = std::env::current_dir()
         .map_err(|error| Refusal::new(1, format!("the working directory is gone: {error}")))?;
     let value = |name: &str| Some((OsString::from(name), std::env::var_os(name)?));
@@ -154,6 +156,7 @@ fn assignment(plan: Plan) -> Result<Assignment, Refusal> {
         remote_shell: plan.remote_shell,
         silence_seconds: plan.silence.as_secs().max(1),
         inheritance: plan.inheritance,
+        stall,
     })
 }
 

@@ -12,11 +12,12 @@ use super::agents::{Agent, Agents, Progress};
 use super::cleaners::Cleaners;
 use super::input::HeadInput;
 use super::relays::{NoLink, Relays};
+use super::standstill::Standstill;
 use crate::control::{Assignment, OUTPUT_WINDOW_BYTES, ToAgent, ToHead};
 use crate::launch::Refusal;
 use crate::links::End;
 use crate::remote_shell::harmless;
-use crate::report::{HostFailure, Kind, Place};
+use crate::report::{HostFailure, Kind, Place, stalled};
 use crate::supervise::{Event, Failed, Output, Ranks};
 
 /// How often a job in the background looks whether the terminal is its own again.
@@ -62,6 +63,7 @@ pub struct RemoteRanks {
     /// The exit code of the first job that ranks have spawned and that failed.
     spawned_code: i32,
     places: Vec<(u32, Place)>,
+    standstill: Standstill,
 }
 
 impl RemoteRanks {
@@ -84,12 +86,18 @@ impl RemoteRanks {
             finishing: false,
             spawned_code: 0,
             places: Vec::new(),
+            standstill: Standstill::new(hosts),
         }
     }
 
     /// Tells where each rank runs, once all have been started.
     pub fn tell_map(&mut self, map: Map) {
         self.tells_map = Some(map);
+    }
+
+    /// Speaks of it when all ranks have waited for each other for so long.
+    pub fn notice_stalls(&mut self, patience: Duration) {
+        self.standstill.wanted_after(patience);
     }
 
     /// Tells every agent its part.
@@ -138,6 +146,14 @@ impl RemoteRanks {
                         known.1 = place;
                     }
                 }
+                let waits = || self.places.iter().any(|(_, place)| place.waits());
+                if let Some(time) = self.standstill.answered(host).filter(|_| !self.disturbed && waits()) {
+                    events.push(Event::Say(stalled(time, &self.places)));
+                }
+            }
+            ToHead::Rest(rests) => {
+                self.standstill.note(host, rests);
+                self.look_for_standstill();
             }
             ToHead::Output(rank, error, bytes) if self.is_of(rank, host) => {
                 let stream = 2 * rank as usize + usize::from(error);
@@ -203,6 +219,16 @@ impl RemoteRanks {
         if well && unborn && self.missing.is_none() {
             self.missing = Some(rank);
             self.agents.tell_all(&ToAgent::RankIsMissing);
+        }
+        self.look_for_standstill();
+    }
+
+    /// Asks where all ranks are when they may have come to wait for each other.
+    fn look_for_standstill(&mut self) {
+        let agents = self.agents.all();
+        let has_ended = |host: usize| agents[host].progress == Progress::Started && agents[host].living == 0;
+        if !self.disturbed && self.are_living() && self.standstill.is_to_ask(has_ended) {
+            self.note_places();
         }
     }
 

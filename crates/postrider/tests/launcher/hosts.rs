@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::support::{begin, finish, is_gone, lines, run, send, wait_until, wait_until_empty};
+use crate::support::{begin, finish, is_gone, lines, run, said_until, send, wait_until, wait_until_empty};
 
 /// Hosts a, b and c, each with a home, and a folder for temporary files.
 struct Hosts {
@@ -346,4 +346,31 @@ fn guards(pid: u32) -> Vec<u32> {
 
 fn is_empty(directory: &Path) -> bool {
     fs::read_dir(directory).expect("it is there").count() == 0
+}
+
+#[test]
+fn ranks_of_all_hosts_that_wait_for_each_other_are_spoken_of() {
+    let hosts = Hosts::new();
+    let scripts = "init enter:MPI_Recv rest:for_rank_1;init enter:MPI_Barrier rest:for_rank_2;finalize";
+    let said =
+        said_until(&mut hosts.play(&["--hosts", "a,b,c", "--stall-warning", "0.5"], scripts), "  hint");
+    for words in [
+        "rank 0 in MPI_Recv, for rank 1\n",
+        "rank 1 in MPI_Barrier, for rank 2\n",
+        "rank 2 already ended",
+        "by signal 15 (SIGTERM",
+    ] {
+        assert!(said.contains(words), "no {words:?} in\n{said}");
+    }
+}
+
+#[test]
+fn ranks_of_two_hosts_may_wait_for_one_of_a_third() {
+    let hosts = Hosts::new();
+    let rests = "init enter:MPI_Recv rest";
+    let scripts = format!("{rests};{rests};init forever");
+    let options = ["--hosts", "a,b,c", "--stall-warning", "0.2", "--timeout", "4"];
+    let (code, _, error) = finish(&mut hosts.play(&options, &scripts));
+    assert_eq!(code, Some(124), "{error}");
+    assert!(!error.contains("waited for each other"), "{error}");
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use postrider_os::job::{CallName, ENV_JOB, ENV_RANK, Job, State};
+use postrider_os::rest::Outside;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::support::{POLL, is_gone};
@@ -36,6 +37,15 @@ fn act(word: &str, job: &Arc<Job>, rank: u32) {
             slot.set_state(State::Initialized);
         }
         "enter" => job.nameplate(rank).enter(CallName::new(value)),
+        // Rests in the call, and looks again, until the end.
+        "rest" => {
+            job.rest(rank).begin(3, Outside::Nobody);
+            job.rest(rank).write_note(3, &value.replace('_', " "));
+            wait_for(|| {
+                job.rest(rank).look_again(Outside::Nobody);
+                false
+            });
+        }
         "leave" => job.nameplate(rank).leave(),
         "finalize" => slot.set_state(State::Finalized),
         "abort" => {

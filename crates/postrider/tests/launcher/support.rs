@@ -1,7 +1,7 @@
 //! Starting the launcher, and waiting for what it does.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -59,6 +59,22 @@ pub fn expect(command: &mut Command, code: i32, words: &[&str]) {
 /// A started job with its outputs as pipes.
 pub fn begin(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts")
+}
+
+/// What a job says on its error output up to a line that begins with `beginning`; then it is told to end, and says the rest.
+pub fn said_until(command: &mut Command, beginning: &str) -> String {
+    let mut child = begin(command);
+    let mut error = std::io::BufReader::new(child.stderr.take().expect("a pipe"));
+    let (mut said, mut line) = (String::new(), String::new());
+    while !line.starts_with(beginning) {
+        line.clear();
+        assert_ne!(error.read_line(&mut line).expect("it can be read"), 0, "only this came:\n{said}");
+        said += &line;
+    }
+    send(child.id(), Signal::TERM);
+    error.read_to_string(&mut said).expect("it can be read");
+    child.wait().expect("it ends");
+    said
 }
 
 /// The first `count` lines of a job's output, which stays open.

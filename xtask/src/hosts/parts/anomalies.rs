@@ -21,6 +21,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
         programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
     }
     let victim = folder.join(programs::ANOMALIES).join("victim").display().to_string();
+    let deadlock = folder.join(programs::ANOMALIES).join("deadlock").display().to_string();
     let ring = folder.join(programs::ANOMALIES).join("ring");
     let mut compiler = Command::new(arguments.prefix().join("bin/mpicc"));
     workspace::run(compiler.arg(workspace::root().join("examples/c/ring.c")).arg("-o").arg(&ring))?;
@@ -28,7 +29,10 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let dropping = Options { firewall: Firewall::Peers, ..Options::default() };
     let small = Options { tmp: Some("16m".to_owned()), ..Options::default() };
     Ok(vec![
-        (Options::default(), deaths(arguments, &victim)),
+        (
+            Options::default(),
+            deaths(arguments, &victim).into_iter().chain(deadlocks(arguments, &deadlock)).collect(),
+        ),
         (no_keys, vec![reaches(arguments, "hosts without keys among each other", &ring)]),
         (dropping, vec![reaches(arguments, "hosts that drop what others send", &ring)]),
         (small, vec![full_disk(arguments, &victim)]),
@@ -70,6 +74,31 @@ fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
         })
     };
     harms.into_iter().map(case).collect()
+}
+
+/// Ranks of two hosts that wait for each other are spoken of, whichever way their messages go.
+fn deadlocks(arguments: &Arguments, deadlock: &str) -> Vec<Case> {
+    let case = |&way: &Way| {
+        let (arguments, deadlock) = (arguments.clone(), deadlock.to_owned());
+        Case::new(format!("a deadlock, {}", way.name()), move |stage| {
+            let options = ["--hosts", "h1:2,h2:2", "--stall-warning", "1"];
+            let mut running = stage.start(0, &arguments.launch(&options, Some(way), &[&deadlock, "recv"]))?;
+            bed::wait_for("the word", || {
+                anyhow::ensure!(running.runs()?, "the job ends: {}", running.complaints());
+                Ok(running.complaints().contains("hint").then_some(()))
+            })?;
+            signal(stage, 0, "postrider run", "-TERM")?;
+            let ended = running.wait(stage.bed, stage.before, stage.limit)?;
+            let words = [
+                "all ranks have waited",
+                "rank 3 in MPI_Recv, for a message from rank 0, tag 7, on ring",
+                "by signal 15 (SIGTERM",
+            ];
+            let missing = words.into_iter().find(|word| !ended.error.contains(word));
+            Ok(missing.map(|word| ended.problem(&format!("nothing says {word:?}"))))
+        })
+    };
+    Way::ALL.iter().map(case).collect()
 }
 
 fn nothing(_: &Stage<'_>) -> Result<()> {
