@@ -22,6 +22,9 @@ static struct sending **sending_last = &sending_first;
 static struct waiting *waiting_first;
 static struct waiting **waiting_last = &waiting_first;
 
+/* Payloads that belong to the message being decoded, taken off MPI's queue. */
+static struct waiting *announced_first;
+
 static struct outgoing new_message;
 static struct byte_buffer arrived;
 static int payload_tag;
@@ -159,6 +162,11 @@ static const char *send_and_keep(struct outgoing *message, const int *destinatio
         sending->requests = malloc(requests * sizeof *sending->requests);
     if (!sending || !sending->requests) {
         free(sending);
+        /* The buffer is the next send's, so that this one has to be over. */
+        if (started) {
+            MPI_Request last = *started;
+            MPI_Wait(&last, MPI_STATUS_IGNORE);
+        }
         return out_of_memory();
     }
     sending->message = *message;
@@ -240,6 +248,23 @@ static const char *describe(struct waiting *waiting, const MPI_Status *status)
     return wrong;
 }
 
+/* What this process sends to itself is there at once.  Waiting for what is not would
+   last for ever, and no key ends that: Octave sees an interrupt only between its own
+   steps. */
+static const char *take_own_message(int tag, struct waiting *found)
+{
+    MPI_Status status;
+    int flag = 0;
+    const char *wrong = mpi_problem(MPI_Improbe(exchange.rank, tag, MPI_COMM_WORLD, &flag,
+                                                &found->message, &status), "MPI_Improbe");
+    if (wrong || flag)
+        return wrong ? wrong : describe(found, &status);
+    snprintf(problem_text, sizeof problem_text,
+             "rank %d has sent itself no message that matches, and would wait for ever; "
+             "call MPI_Send first", exchange.rank);
+    return problem_text;
+}
+
 /* The first matching message: from the list of those that a probe took, else from MPI. */
 static const char *await_message(int source, int tag, struct waiting *found)
 {
@@ -257,38 +282,87 @@ static const char *await_message(int source, int tag, struct waiting *found)
         free(match);
         return NULL;
     }
+    if (source == exchange.rank || exchange.size == 1)
+        return take_own_message(tag, found);
     wrong = mpi_problem(MPI_Mprobe(source, tag, MPI_COMM_WORLD, &found->message, &status),
                         "MPI_Mprobe");
     return wrong ? wrong : describe(found, &status);
 }
 
-struct payload_origin {
-    int source;
-    int tag;
-};
+/* Takes the message off MPI's queue in which the next payload is. */
+static const char *take_payload(int source, int tag, uint64_t bytes, struct waiting **link)
+{
+    struct waiting *payload = malloc(sizeof *payload);
+    const char *wrong;
+    if (!payload)
+        return out_of_memory();
+    wrong = await_message(source, tag, payload);
+    if (wrong) {
+        free(payload);
+        return wrong;
+    }
+    payload->next = NULL;
+    *link = payload;
+    if (payload->bytes == bytes)
+        return NULL;
+    snprintf(problem_text, sizeof problem_text,
+             "a payload from rank %d has %llu bytes where %llu were announced", source,
+             (unsigned long long)payload->bytes, (unsigned long long)bytes);
+    return problem_text;
+}
+
+/* All payloads have arrived, and have the lengths that the values need, before an
+   array is made: nothing is allocated for what is not there, and whatever goes wrong
+   with one value leaves no payload behind that a later receive could meet. */
+static const char *take_payloads(struct value_reader reader, const struct message_header *header,
+                                 int source)
+{
+    struct waiting **link = &announced_first;
+    const char *wrong = NULL;
+    int tag = (int)header->payload_tag;
+    if (header->payloads && (tag <= exchange.user_tag_max || tag > exchange.tag_max)) {
+        snprintf(problem_text, sizeof problem_text,
+                 "the message from rank %d names tag %d for its payloads, which is not one of them",
+                 source, tag);
+        return problem_text;
+    }
+    while (header->payloads && reader.at < reader.end && !wrong) {
+        struct value_item item;
+        wrong = value_read(&reader, &item);
+        if (wrong || !(item.flags & VALUE_EXTERNAL))
+            continue;
+        wrong = take_payload(source, tag, item.data_bytes, link);
+        if (*link)
+            link = &(*link)->next;
+    }
+    return wrong;
+}
 
 static const char *receive_payload(void *context, void *to, uint64_t bytes)
 {
-    const struct payload_origin *origin = context;
-    struct waiting found;
-    void *discarded = NULL;
-    const char *wrong = await_message(origin->source, origin->tag, &found);
-    if (wrong)
-        return wrong;
-    if (found.bytes != bytes) {
-        snprintf(problem_text, sizeof problem_text,
-                 "a payload from rank %d has %llu bytes where %llu were announced", origin->source,
-                 (unsigned long long)found.bytes, (unsigned long long)bytes);
-        return problem_text;
-    }
-    if (!to) {
-        discarded = malloc((size_t)bytes);
+    struct waiting *payload = announced_first;
+    const char *wrong;
+    (void)context;
+    announced_first = payload->next;
+    wrong = mpi_problem(MPI_Mrecv_c(to, (MPI_Count)bytes, MPI_BYTE, &payload->message,
+                                    MPI_STATUS_IGNORE), "MPI_Mrecv");
+    free(payload);
+    return wrong;
+}
+
+/* Payloads of values that nobody asked for, or that an error kept from being received.
+   Also that of the interpreter, which leaves a receive without coming back. */
+static const char *discard_payloads(void)
+{
+    const char *wrong = NULL;
+    while (announced_first && !wrong) {
+        size_t bytes = (size_t)announced_first->bytes;
+        void *discarded = malloc(bytes ? bytes : 1);
         if (!discarded)
             return out_of_memory();
+        wrong = receive_payload(NULL, discarded, bytes);
+        free(discarded);
     }
-    wrong = mpi_problem(MPI_Mrecv_c(to ? to : discarded, (MPI_Count)bytes, MPI_BYTE,
-                                    &found.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    free(discarded);
     return wrong;
 }
 
@@ -316,32 +390,40 @@ static const char *receive_encoding(struct waiting *found)
     return problem_text;
 }
 
+/* Decodes what receive_encoding() has received. */
+static const char *decode_arrived(const struct waiting *found, int wanted, mxArray *values[])
+{
+    struct value_reader reader;
+    struct message_header header;
+    const char *wrong, *left;
+    message_open(&reader, arrived.bytes, arrived.used, &header);
+    wrong = take_payloads(reader, &header, found->source);
+    /* A call without outputs still shows the first value. */
+    if (!wrong)
+        wrong = values_decode(&arrived, wanted ? wanted : 1, values, receive_payload, NULL);
+    left = discard_payloads();
+    if (wrong || left || header.values >= (uint32_t)wanted)
+        return wrong ? wrong : left;
+    snprintf(problem_text, sizeof problem_text,
+             "the message from rank %d with tag %d holds %lu values, but %d were asked for",
+             found->source, found->tag, (unsigned long)header.values, wanted);
+    return problem_text;
+}
+
 const char *exchange_receive(int source, int tag, int wanted, mxArray *values[])
 {
     struct waiting found;
-    struct value_reader reader;
-    struct message_header header;
-    struct payload_origin origin;
     const char *wrong;
     advance_sendings();
-    wrong = await_message(source, tag, &found);
+    wrong = discard_payloads();
+    if (!wrong)
+        wrong = await_message(source, tag, &found);
     if (!wrong)
         wrong = receive_encoding(&found);
-    if (wrong)
-        return wrong;
-    message_open(&reader, arrived.bytes, arrived.used, &header);
-    origin.source = found.source;
-    origin.tag = (int)header.payload_tag;
-    /* A call without outputs still shows the first value. */
-    wrong = values_decode(&arrived, wanted ? wanted : 1, values, receive_payload, &origin);
+    if (!wrong)
+        wrong = decode_arrived(&found, wanted, values);
     if (arrived.capacity > BUFFER_KEPT_BYTES)
         buffer_free(&arrived);
-    if (!wrong && header.values < (uint32_t)wanted) {
-        snprintf(problem_text, sizeof problem_text,
-                 "the message from rank %d with tag %d holds %lu values, but %d were asked for",
-                 found.source, found.tag, (unsigned long)header.values, wanted);
-        return problem_text;
-    }
     return wrong;
 }
 

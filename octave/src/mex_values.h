@@ -2,13 +2,14 @@
  *
  * Only the MEX functions documented for both MATLAB (R2018a and later,
  * interleaved complex) and GNU Octave are used.  The format itself lives in
- * value_codec; this file knows what an mxArray is, and nothing of MPI.
+ * value_codec; mex_encode.c and mex_decode.c know what an mxArray is, and nothing of
+ * MPI.
  *
  * Dense arrays of at least PAYLOAD_BYTES_MIN bytes are not copied into the
  * encoding.  They travel straight from the array's own memory as payloads,
- * messages of their own.  full(array) returns an array that shares this memory;
- * it is kept until the payload is sent, and copy-on-write protects it from later
- * assignments in the program.  (mxDuplicateArray would copy.)
+ * messages of their own.  A second reference to the array shares this memory; it is
+ * kept until the payload is sent, and copy-on-write protects it from later
+ * assignments in the program.
  */
 #ifndef POSTRIDER_MEX_VALUES_H
 #define POSTRIDER_MEX_VALUES_H
@@ -31,16 +32,18 @@ struct outgoing {
     struct payload *payloads;
     size_t payload_count;
     size_t payload_capacity;
+    /* Of struct arrays without fields, which the encoding limits. */
+    uint64_t fieldless_elements;
 };
 
 /* Each returns NULL, or the text of an error (valid until the next call). */
 const char *values_encode(struct outgoing *message, int count, const mxArray *const values[]);
 
-/* Fills `bytes` bytes at `to` with the next payload; a NULL `to` discards it. */
+/* Fills `bytes` bytes at `to` with the next payload. */
 typedef const char *payload_source(void *context, void *to, uint64_t bytes);
 
-/* Decodes a message that message_check() found good.  All payloads are taken from
-   `source`, also those of values beyond `outputs`, which are dropped. */
+/* Decodes the first `outputs` values of a message that message_check() found good,
+   and takes their payloads from `source`. */
 const char *values_decode(const struct byte_buffer *message, int outputs, mxArray *values[],
                           payload_source *source, void *context);
 

@@ -12,7 +12,7 @@
  * that ends without finalizing is what tells the launcher to end the job.
  */
 #include "exchange.h"
-#include "mex_values.h"
+#include "mex_shared.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -36,9 +36,33 @@ static void finish_at_exit(int status, void *unused)
 }
 #endif
 
+#ifdef POSTRIDER_OCTAVE
+/* Octave saves all variables as octave-workspace in the working directory when a
+   signal ends it.  That is right for a session of a user, but when one rank fails the
+   launcher ends all others by signals: each would write that file over the others'. */
+static void leave_no_workspace(void)
+{
+    static const char *const settings[] = {"crash_dumps_octave_core", "sighup_dumps_octave_core",
+                                           "sigterm_dumps_octave_core"};
+    size_t i;
+    for (i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        mxArray *off = mxCreateLogicalScalar(0);
+        mexCallMATLAB(0, NULL, 1, &off, settings[i]);
+        mxDestroyArray(off);
+    }
+}
+
+/* A process that no launcher has started is a job of its own. */
+static int has_launcher(void)
+{
+    return exchange.size > 1 || getenv("POSTRIDER_JOB") != NULL;
+}
+#endif
+
 static const char *op_init(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     static int registered;
+    int first = !exchange.running;
     const char *wrong = exchange_begin();
     (void)nlhs, (void)plhs, (void)nrhs, (void)prhs;
 #ifdef __GLIBC__
@@ -47,6 +71,13 @@ static const char *op_init(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
         registered = on_exit(finish_at_exit, NULL) == 0;
 #else
     (void)registered;
+#endif
+#ifdef POSTRIDER_OCTAVE
+    /* Once, so that a program can have it otherwise. */
+    if (!wrong && first && has_launcher())
+        leave_no_workspace();
+#else
+    (void)first;
 #endif
     return wrong;
 }
@@ -179,9 +210,12 @@ static const char *op_comm_size(int nlhs, mxArray *plhs[], int nrhs, const mxArr
 static const char *op_abort(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     int code = nrhs > 1 ? integer_of(prhs[1]) : 1;
+    const char *wrong = is_running();
     (void)nlhs, (void)plhs;
-    if (!exchange.running)
-        exit(code == INT_MIN ? 1 : code);
+    if (!wrong && nrhs > 0)
+        wrong = check_communicator(prhs[0]);
+    if (wrong)
+        return wrong;
     MPI_Abort(MPI_COMM_WORLD, code == INT_MIN ? 1 : code);
     return "MPI_Abort came back";
 }
@@ -230,7 +264,7 @@ static const char *op_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
     wrong = send_values(nrhs - 3, prhs + 3, destinations, count, tag);
     mxFree(destinations);
     for (i = 0; i < nlhs && !wrong; i++)
-        plhs[i] = mxDuplicateArray(prhs[3 + i]);
+        plhs[i] = same_value(prhs[3 + i]);
     return wrong;
 }
 

@@ -10,19 +10,37 @@
 
 static const unsigned char MAGIC[4] = {'P', 'R', 'V', 1};
 
-/* No array may have more elements than this, even one that is empty because of
-   another dimension: so that no product of dimensions overflows anywhere. */
-#define ELEMENTS_MAX ((uint64_t)INT64_MAX / 16)
-/* A struct array without fields carries no bytes per element, so that its size
-   cannot be checked against the message. */
-#define FIELDLESS_ELEMENTS_MAX ((uint64_t)1 << 20)
-
 size_t value_element_bytes(int type, int flags)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 8, 4, 1, 1, 2, 2, 4, 4, 8, 8};
     if (type < 0 || (size_t)type >= sizeof sizes)
         return 0;
     return (size_t)sizes[type] * ((flags & VALUE_COMPLEX) ? 2 : 1);
+}
+
+int value_count_elements(const uint64_t *dims, size_t dimensions, uint64_t *elements)
+{
+    uint64_t product = 1;
+    size_t i;
+    int empty = 0;
+    for (i = 0; i < dimensions; i++) {
+        if (dims[i] == 0)
+            empty = 1;
+        else if (dims[i] > VALUE_ELEMENTS_MAX / product)
+            return 0;
+        else
+            product *= dims[i];
+    }
+    *elements = empty ? 0 : product;
+    return 1;
+}
+
+int value_count_fieldless(uint64_t *so_far, uint64_t elements)
+{
+    if (elements > VALUE_FIELDLESS_ELEMENTS_MAX - *so_far)
+        return 0;
+    *so_far += elements;
+    return 1;
 }
 
 /* ---- writing ---- */
@@ -58,6 +76,11 @@ void buffer_put(struct byte_buffer *buffer, const void *bytes, size_t count)
         memcpy(buffer->bytes + buffer->used, bytes, count);
         buffer->used += count;
     }
+}
+
+void *buffer_room(struct byte_buffer *buffer, size_t count)
+{
+    return buffer_reserve(buffer, count) ? buffer->bytes + buffer->used : NULL;
 }
 
 void buffer_pad(struct byte_buffer *buffer)
@@ -170,22 +193,13 @@ const char *message_open(struct value_reader *reader, const void *bytes, size_t 
 static const char *read_dimensions(struct value_reader *reader, struct value_item *item)
 {
     const unsigned char *dims = take(reader, item->dimensions * 8);
-    uint64_t product = 1;
     size_t i;
-    int empty = 0;
     if (!dims)
         return "it ends inside the dimensions of a value";
-    for (i = 0; i < item->dimensions; i++) {
-        uint64_t extent = value_load_u64(dims, i);
-        item->dims[i] = extent;
-        if (extent == 0)
-            empty = 1;
-        else if (extent > ELEMENTS_MAX / product)
-            return "a value has too many elements";
-        else
-            product *= extent;
-    }
-    item->elements = empty ? 0 : product;
+    for (i = 0; i < item->dimensions; i++)
+        item->dims[i] = value_load_u64(dims, i);
+    if (!value_count_elements(item->dims, item->dimensions, &item->elements))
+        return "a value has too many elements";
     return NULL;
 }
 
@@ -257,10 +271,7 @@ static const char *read_struct(struct value_reader *reader, struct value_item *i
     }
     if (!take(reader, (uint64_t)(at - item->names)))
         return "it ends inside the field names of a struct";
-    if (item->fields == 0)
-        return item->elements > FIELDLESS_ELEMENTS_MAX
-                   ? "a struct array without fields has too many elements" : NULL;
-    if (item->elements > bytes_left(reader) / 8 / item->fields)
+    if (item->fields && item->elements > bytes_left(reader) / 8 / item->fields)
         return "a struct array is larger than the message";
     return NULL;
 }
@@ -297,7 +308,22 @@ const char *value_read(struct value_reader *reader, struct value_item *item)
     return (item->flags & VALUE_SPARSE) ? read_sparse(reader, item) : read_dense(reader, item);
 }
 
-static const char *check_value(struct value_reader *reader, int depth, uint64_t *payloads)
+/* What is counted over a whole message. */
+struct totals {
+    uint64_t payloads;
+    uint64_t fieldless_elements;
+};
+
+const char *logical_check(const unsigned char *bytes, uint64_t count)
+{
+    uint64_t i;
+    unsigned char all = 0;
+    for (i = 0; i < count; i++)
+        all |= bytes[i];
+    return all > 1 ? "a logical value is neither true nor false" : NULL;
+}
+
+static const char *check_value(struct value_reader *reader, int depth, struct totals *totals)
 {
     struct value_item item;
     uint64_t i, children;
@@ -305,14 +331,19 @@ static const char *check_value(struct value_reader *reader, int depth, uint64_t 
     if (depth > VALUE_DEPTH_MAX)
         return "its values are nested too deeply";
     problem = value_read(reader, &item);
+    if (!problem && item.type == VALUE_LOGICAL && item.data)
+        problem = logical_check(item.data, item.data_bytes);
     if (problem)
         return problem;
-    *payloads += (item.flags & VALUE_EXTERNAL) != 0;
+    if (item.type == VALUE_STRUCT && item.fields == 0 &&
+        !value_count_fieldless(&totals->fieldless_elements, item.elements))
+        return "its struct arrays without fields have too many elements";
+    totals->payloads += (item.flags & VALUE_EXTERNAL) != 0;
     children = item.type == VALUE_CELL     ? item.elements
                : item.type == VALUE_STRUCT ? item.elements * item.fields
                                            : 0;
     for (i = 0; i < children && !problem; i++)
-        problem = check_value(reader, depth + 1, payloads);
+        problem = check_value(reader, depth + 1, totals);
     return problem;
 }
 
@@ -320,18 +351,19 @@ const char *message_check(const void *bytes, size_t count)
 {
     struct value_reader reader;
     struct message_header header;
-    uint64_t payloads = 0;
+    struct totals totals = {0, 0};
     uint32_t i;
     const char *problem = message_open(&reader, bytes, count, &header);
     if (problem)
         return problem;
     for (i = 0; i < header.values && !problem; i++)
-        problem = check_value(&reader, 1, &payloads);
+        problem = check_value(&reader, 1, &totals);
     if (problem)
         return problem;
     if (reader.at != reader.end)
         return "it goes on after its last value";
-    return payloads == header.payloads ? NULL : "it states another number of payload messages";
+    return totals.payloads == header.payloads ? NULL
+                                              : "it states another number of payload messages";
 }
 
 const char *value_next_name(const unsigned char **cursor, size_t *count)

@@ -48,6 +48,18 @@ enum {
     VALUE_DEPTH_MAX = 200
 };
 
+/* No array may have more elements than this, even one that is empty because of
+   another dimension: so that no product of dimensions overflows anywhere. */
+#define VALUE_ELEMENTS_MAX ((uint64_t)INT64_MAX / 16)
+/* Struct arrays without fields carry no bytes per element, so that their size
+   cannot be checked against the message; all of a message together have at most
+   this many elements. */
+#define VALUE_FIELDLESS_ELEMENTS_MAX ((uint64_t)1 << 20)
+
+/* Each returns 0 when there are too many elements. */
+int value_count_elements(const uint64_t *dims, size_t dimensions, uint64_t *elements);
+int value_count_fieldless(uint64_t *so_far, uint64_t elements);
+
 /* Bytes of one element of a dense type, or 0 for a container. */
 size_t value_element_bytes(int type, int flags);
 
@@ -60,6 +72,8 @@ struct byte_buffer {
 };
 
 void buffer_put(struct byte_buffer *buffer, const void *bytes, size_t count);
+/* Room for `count` bytes at the end, to be filled before `used` is raised, or NULL. */
+void *buffer_room(struct byte_buffer *buffer, size_t count);
 /* Zero bytes up to the next multiple of 8. */
 void buffer_pad(struct byte_buffer *buffer);
 void buffer_free(struct byte_buffer *buffer);
@@ -116,6 +130,8 @@ const char *message_open(struct value_reader *reader, const void *bytes, size_t 
                          struct message_header *header);
 const char *value_read(struct value_reader *reader, struct value_item *item);
 const char *message_check(const void *bytes, size_t count);
+/* Logical elements are 0 or 1.  message_check() looks at those inside the message. */
+const char *logical_check(const unsigned char *bytes, uint64_t count);
 
 /* The name at *cursor, which starts as item->names; not terminated by a zero. */
 const char *value_next_name(const unsigned char **cursor, size_t *count);

@@ -1,4 +1,4 @@
-% MPI_Bcast brings the values of the source to everybody, small and large.
+% MPI_Bcast brings the values of the source to everybody, small and large, the source itself too.
 MPI_Init;
 comm = MPI_COMM_WORLD;
 rank = MPI_Comm_rank(comm);
@@ -14,6 +14,10 @@ for source = 0:ranks-1
     assert(list, {source, "text"});
   end
 end
+values = every_value();
+same = cell(size(values));
+[same{:}] = MPI_Bcast(0, 9, comm, values{:});
+assert(all(cellfun(@same_value, same, values)));
 MPI_Send(rank, 1, comm, "after");
 assert(MPI_Recv(rank, 1, comm), "after");
 MPI_Finalize;

@@ -256,6 +256,35 @@ static void attack_sizes(void)
     }
 }
 
+static void attack_logical(void)
+{
+    static const unsigned char two = 2;
+    struct byte_buffer b = {0};
+    message_begin(&b);
+    put_dense(&b, VALUE_LOGICAL, 0, 0, NULL, &two, 1);
+    message_end(&b, 1, 0, 0);
+    expect(message_check(b.bytes, b.used) != NULL, "a logical 2 is refused");
+    buffer_free(&b);
+}
+
+/* Many struct arrays, each of which alone would be accepted. */
+static void attack_fieldless(void)
+{
+    static const uint64_t many[1] = {1 << 19};
+    uint32_t count;
+    for (count = 2; count <= 3; count++) {
+        struct byte_buffer b = {0};
+        uint32_t i;
+        message_begin(&b);
+        for (i = 0; i < count; i++)
+            value_put_head(&b, VALUE_STRUCT, 0, 0, 1, many);
+        message_end(&b, count, 0, 0);
+        expect((message_check(b.bytes, b.used) == NULL) == (count == 2),
+               "a million elements without fields are the most of a message");
+        buffer_free(&b);
+    }
+}
+
 static void check_characters(void)
 {
     static const unsigned char text[] = "h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80";
@@ -282,6 +311,8 @@ static void attack(void)
     }
     attack_nesting();
     attack_sizes();
+    attack_logical();
+    attack_fieldless();
     check_characters();
 }
 

@@ -1,0 +1,22 @@
+/* mex_shared.h: what the two directions of mex_values.h share. */
+#ifndef POSTRIDER_MEX_SHARED_H
+#define POSTRIDER_MEX_SHARED_H
+
+#include "mex_values.h"
+
+/* Remembers the text of an error until the next one. */
+const char *value_problem(const char *format, ...);
+
+/* The type in the encoding, or 0. */
+int value_type_of(const mxArray *value);
+mxClassID value_class_of(int type);
+
+/* A reference of our own to the same value; MATLAB makes a copy.  In Octave that is
+   merge(true, value, value): mxDuplicateArray() would copy, and in Octave 7 write the
+   copy of a complex array past its end. */
+mxArray *same_value(const mxArray *value);
+
+/* The extents as a row of doubles, for functions of the interpreter. */
+mxArray *row_of_extents(mwSize dimensions, const mwSize *dims);
+
+#endif
