@@ -1,0 +1,25 @@
+1;
+% MPI_Abort before MPI_Init and after MPI_Finalize is an error: the session goes on.
+function expect_error(pattern)
+  try
+    MPI_Abort(0, 3);
+  catch problem
+    assert(! isempty(strfind(problem.message, pattern)));
+    return
+  end
+  error("no error where one with '%s' was due", pattern);
+end
+
+expect_error("call MPI_Init first");
+% A process of its own, whose settings stay what they are unless a launcher started it.
+MPI_Init;
+assert(sigterm_dumps_octave_core(), isempty(getenv("POSTRIDER_JOB")));
+comm = MPI_COMM_WORLD;
+try
+  MPI_Recv(MPI_Comm_rank(comm), 1, comm);
+  error("no error for a message that was never sent");
+catch problem
+  assert(! isempty(strfind(problem.message, "would wait for ever")));
+end
+MPI_Finalize;
+expect_error("finalized");
