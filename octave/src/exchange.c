@@ -248,15 +248,18 @@ static const char *describe(struct waiting *waiting, const MPI_Status *status)
     return wrong;
 }
 
-/* What this process sends to itself is there at once.  Waiting for what is not would
-   last for ever, and no key ends that: Octave sees an interrupt only between its own
-   steps. */
-static const char *take_own_message(int tag, struct waiting *found)
+/* The first matching message of MPI's queue.  What this process sends to itself is
+   there at once.  Waiting for what is not would last for ever, and no key ends that:
+   Octave sees an interrupt only between its own steps. */
+static const char *match_message(int source, int tag, struct waiting *found)
 {
     MPI_Status status;
-    int flag = 0;
-    const char *wrong = mpi_problem(MPI_Improbe(exchange.rank, tag, MPI_COMM_WORLD, &flag,
-                                                &found->message, &status), "MPI_Improbe");
+    int flag = 1, own = source == exchange.rank || exchange.size == 1;
+    const char *wrong =
+        own ? mpi_problem(MPI_Improbe(exchange.rank, tag, MPI_COMM_WORLD, &flag, &found->message,
+                                      &status), "MPI_Improbe")
+            : mpi_problem(MPI_Mprobe(source, tag, MPI_COMM_WORLD, &found->message, &status),
+                          "MPI_Mprobe");
     if (wrong || flag)
         return wrong ? wrong : describe(found, &status);
     snprintf(problem_text, sizeof problem_text,
@@ -265,11 +268,24 @@ static const char *take_own_message(int tag, struct waiting *found)
     return problem_text;
 }
 
-/* The first matching message: from the list of those that a probe took, else from MPI. */
+static const char *discard(struct waiting *message)
+{
+    void *discarded = malloc((size_t)message->bytes + 1);
+    const char *wrong;
+    if (!discarded)
+        return out_of_memory();
+    wrong = mpi_problem(MPI_Mrecv_c(discarded, (MPI_Count)message->bytes, MPI_BYTE,
+                                    &message->message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    free(discarded);
+    return wrong;
+}
+
+/* The first matching message: from the list of those that a probe took, else from MPI.
+   A receive for any tag meets a payload only if the message was damaged that it belonged
+   to. */
 static const char *await_message(int source, int tag, struct waiting *found)
 {
     struct waiting **link;
-    MPI_Status status;
     const char *wrong;
     for (link = &waiting_first; *link; link = &(*link)->next) {
         struct waiting *match = *link;
@@ -282,11 +298,13 @@ static const char *await_message(int source, int tag, struct waiting *found)
         free(match);
         return NULL;
     }
-    if (source == exchange.rank || exchange.size == 1)
-        return take_own_message(tag, found);
-    wrong = mpi_problem(MPI_Mprobe(source, tag, MPI_COMM_WORLD, &found->message, &status),
-                        "MPI_Mprobe");
-    return wrong ? wrong : describe(found, &status);
+    wrong = match_message(source, tag, found);
+    while (!wrong && tag == MPI_ANY_TAG && found->tag > exchange.user_tag_max) {
+        wrong = discard(found);
+        if (!wrong)
+            wrong = match_message(source, tag, found);
+    }
+    return wrong;
 }
 
 /* Takes the message off MPI's queue in which the next payload is. */
@@ -356,12 +374,10 @@ static const char *discard_payloads(void)
 {
     const char *wrong = NULL;
     while (announced_first && !wrong) {
-        size_t bytes = (size_t)announced_first->bytes;
-        void *discarded = malloc(bytes ? bytes : 1);
-        if (!discarded)
-            return out_of_memory();
-        wrong = receive_payload(NULL, discarded, bytes);
-        free(discarded);
+        struct waiting *payload = announced_first;
+        announced_first = payload->next;
+        wrong = discard(payload);
+        free(payload);
     }
     return wrong;
 }

@@ -10,8 +10,12 @@ package speak them.
 A message is its encoding under the user's tag, followed by its large arrays, each as a
 message of its own under one tag that the encoding names.  Those tags come from the upper
 half of the tags; users have the lower half.  A send never blocks; what it sends is copied,
-and kept until MPI is done with it.
+and kept until MPI is done with it.  A program that ends waits for that, unless an exception
+ended it.
 """
+
+import atexit
+import sys
 
 from mpi4py import MPI
 
@@ -63,11 +67,13 @@ def send(comm, dest, tag, *objects):
 def _receive(comm, source, tag):
     """The bytes of the next matching message and its source."""
     status = MPI.Status()
-    message = comm.Mprobe(source, tag, status)
-    data = bytearray(status.Get_count(MPI.BYTE))
-    source = status.Get_source()
-    message.Recv([data, MPI.BYTE])
-    return data, source
+    while True:
+        message = comm.Mprobe(source, tag, status)
+        data = bytearray(status.Get_count(MPI.BYTE))
+        message.Recv([data, MPI.BYTE])
+        # A receive for any tag meets a payload only if the message was damaged that it belonged to.
+        if tag != MPI.ANY_TAG or status.Get_tag() <= _tag_max() // 2:
+            return data, status.Get_source()
 
 
 def recv(comm, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG):
@@ -76,8 +82,14 @@ def recv(comm, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG):
         _check_tag(tag)
     _advance()
     message, source = _receive(comm, source, tag)
-    payload_tag = values.HEADER.unpack_from(message)[4] if len(message) >= 24 else 0
-    return values.decode(message, lambda _: _receive(comm, source, payload_tag)[0])
+
+    def payload(_count):
+        payload_tag = values.payload_tag(message)
+        if not _tag_max() // 2 < payload_tag <= _tag_max():
+            raise ValueError(f"the message names tag {payload_tag}, which is none for payloads")
+        return _receive(comm, source, payload_tag)[0]
+
+    return values.decode(message, payload)
 
 
 def bcast(comm, source, tag, *objects):
@@ -99,5 +111,13 @@ def _flush_at_finalize(comm, keyval, value):
     flush()
 
 
+def _flush_at_exit():
+    """mpi4py finalizes MPI when the interpreter is gone, and then no Python is called any more."""
+    # After an uncaught exception nobody may be there to receive, and waiting could hang the job.
+    if not MPI.Is_finalized() and not hasattr(sys, "last_type"):
+        flush()
+
+
 # MPI deletes the attributes of MPI_COMM_SELF first of all when it is finalized.
 MPI.COMM_SELF.Set_attr(MPI.Comm.Create_keyval(delete_fn=_flush_at_finalize), None)
+atexit.register(_flush_at_exit)

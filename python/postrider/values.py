@@ -19,6 +19,8 @@ dict with str keys     struct, no dimension           scalar struct
 object array           cell of that shape; a struct   cell, struct array
                        array if all are dicts with
                        the same keys
+array with named       struct array                   struct array
+fields
 None                   double, 0 x 0                  []
 scipy.sparse matrix    sparse double or logical       sparse
 =====================  =============================  =========================
@@ -26,7 +28,8 @@ scipy.sparse matrix    sparse double or logical       sparse
 The way back is the same, with 1 x 1 arrays as Python scalars (NumPy scalars for
 types that Python does not have), char rows as str and cell rows as list.  Other
 cells, struct arrays and char matrices become NumPy arrays of objects, dicts and
-characters.  NumPy is imported when the first array is met; programs that exchange
+characters; a struct array without elements becomes a NumPy array of its shape with named
+fields.  Text and lists have no shape in Python: 1 x 0 comes back as 0 x 0.  NumPy is imported when the first array is met; programs that exchange
 only scalars, text, lists and dicts do not need it.
 """
 
@@ -76,11 +79,27 @@ def encode(*values):
 def decode(message, payload=None):
     """The tuple of values in ``message``.
 
-    ``payload(count)`` returns the next ``count`` bytes that travelled separately.
+    ``payload(count)`` returns the next ``count`` bytes that travelled separately.  All are
+    asked for before the first value is made, so that a value that cannot be made leaves none
+    behind.
     """
-    _check(message)
-    reader = _Reader(message, payload)
-    return tuple(reader.value(1) for _ in range(reader.values))
+    payloads = [_payload(payload, count) for count in _check(message)]
+    reader = _Reader(message, payloads)
+    return tuple(reader.value() for _ in range(reader.values))
+
+
+def payload_tag(message):
+    """The tag under which the payloads of a message travel."""
+    return HEADER.unpack_from(message)[4]
+
+
+def _payload(source, count):
+    if source is None:
+        raise ValueError("the elements of a value travelled in a message that is not here")
+    data = source(count)
+    if len(data) != count:
+        raise ValueError(f"a payload has {len(data)} bytes where {count} were announced")
+    return data
 
 
 def _padding(count):
@@ -159,9 +178,9 @@ class Writer:
         else:
             raise ValueError(f"{place} does not fit in 64 bits; send it as float or str")
 
-    def structure(self, items, dims, place, depth):
+    def structure(self, items, dims, place, depth, names=None):
         """Dictionaries of equal keys as a struct, or as a struct array."""
-        names = list(items[0])
+        names = list(items[0]) if names is None else names
         self.head(STRUCT, 0, len(names), dims)
         encoded = b""
         for name in names:
@@ -185,13 +204,17 @@ class Writer:
     def array(self, value, place, depth):
         import numpy as np
 
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{place} is a masked array; send its data and its mask, or filled()")
         array = np.asarray(value)
         if array.dtype.str[1:] in ("S1", "U1") and array.ndim > 1:
             if array.dtype.kind == "S":
                 self.dense(CHAR8, 0, array.shape, array.tobytes(order="F"))
             else:
-                units = np.asfortranarray(array).ravel(order="F").view("<u4").astype("<u2")
-                self.dense(CHAR16, 0, array.shape, units.tobytes())
+                points = array.astype("<U1").ravel(order="F").view("<u4")
+                if points.size and points.max() > 0xFFFF:
+                    raise ValueError(f"{place} has characters beyond U+FFFF; send it row by row")
+                self.dense(CHAR16, 0, array.shape, points.astype("<u2").tobytes())
             return
         if array.dtype.kind in "US":
             array = array.astype(object)
@@ -205,6 +228,11 @@ class Writer:
             for index, item in enumerate(items):
                 self.value(item, f"{place}[{index}]", depth + 1)
             return
+        if array.dtype.names is not None:
+            names = array.dtype.names
+            items = [{name: item[name] for name in names} for item in array.ravel(order="F")]
+            self.structure(items, array.shape, place, depth, names)
+            return
         type_number = TYPE_OF_ARRAY.get(array.dtype.str[1:])
         if type_number is None:
             raise TypeError(f"{place} is an array of {array.dtype}, which cannot be sent")
@@ -217,20 +245,34 @@ class Writer:
         import numpy as np
 
         matrix = value.tocsc()
-        matrix.sum_duplicates()
-        kind = matrix.dtype.kind
+        if not matrix.has_canonical_format:
+            # A copy, since this sorts in place.
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        kind, count = matrix.dtype.kind, matrix.nnz
+        # There may be room for more elements than there are.
+        data = matrix.data[:count]
         if kind == "b":
-            type_number, flags, data = LOGICAL, 0, matrix.data
+            type_number, flags, elements = LOGICAL, 0, data
         elif kind in "fiuc":
             flags = COMPLEX if kind == "c" else 0
-            type_number, data = DOUBLE, matrix.data.astype("<c16" if flags else "<f8")
+            type_number, elements = DOUBLE, data.astype("<c16" if flags else "<f8")
+            large = data[abs(elements) >= 2.0**53]
+            if kind in "iu" and any(map(_is_inexact, large)):
+                raise ValueError(f"{place} has integers that are not exact as double")
+            if data.itemsize > elements.itemsize:
+                raise TypeError(f"{place} is a sparse matrix of {matrix.dtype}; send it as double")
         else:
             raise TypeError(f"{place} is a sparse matrix of {matrix.dtype}, which cannot be sent")
         self.head(type_number, flags | SPARSE, 0, matrix.shape)
-        self.parts.append(struct.pack("<Q", matrix.nnz))
+        self.parts.append(struct.pack("<Q", count))
         self.parts.append(np.asarray(matrix.indptr, "<u8").tobytes())
-        self.parts.append(np.asarray(matrix.indices, "<u8").tobytes())
-        self.padded(data.tobytes())
+        self.parts.append(np.asarray(matrix.indices[:count], "<u8").tobytes())
+        self.padded(elements.tobytes())
+
+
+def _is_inexact(integer):
+    return int(float(integer)) != int(integer)
 
 
 class _Record:
@@ -301,8 +343,6 @@ class _Cursor:
         count = self.at - start
         self.at = start
         self.take(count)
-        if not record.fields and record.elements > FIELDLESS_ELEMENTS_MAX:
-            raise ValueError("a struct array without fields has too many elements")
         if record.fields and record.elements > self.left() // 8 // record.fields:
             raise ValueError("a struct array is larger than the message")
 
@@ -349,10 +389,17 @@ def _check_sparse(record, nonzeros):
             row_min = row + 1
 
 
+def _check_logical(data):
+    if bytes(data).translate(None, b"\0\1"):
+        raise ValueError("a logical value is neither true nor false")
+
+
 def _check(message):
-    """Walks the whole message before anything is built from it."""
+    """Walks the whole message before anything is built from it; returns the length of each
+    payload."""
     cursor = _Cursor(message)
-    payloads = 0
+    payloads = []
+    fieldless = 0
     # How many values are still to come at each level.
     levels = [cursor.values]
     while levels:
@@ -363,33 +410,42 @@ def _check(message):
         if len(levels) > DEPTH_MAX:
             raise ValueError("the values of a message are nested too deeply")
         record = cursor.record()
-        payloads += bool(record.flags & EXTERNAL)
+        if record.flags & EXTERNAL:
+            payloads.append(record.bytes)
+        elif record.type == LOGICAL:
+            _check_logical(record.data)
         if record.type == CELL:
             levels.append(record.elements)
         elif record.type == STRUCT:
             levels.append(record.elements * record.fields)
+            fieldless += 0 if record.fields else record.elements
+            if fieldless > FIELDLESS_ELEMENTS_MAX:
+                raise ValueError("struct arrays without fields have too many elements")
     if cursor.left():
         raise ValueError("the message goes on after its last value")
-    if payloads != cursor.payloads:
+    if len(payloads) != cursor.payloads:
         raise ValueError("the message states another number of payload messages")
+    return payloads
 
 
 class _Reader(_Cursor):
     """Builds Python values from a message that was found good."""
 
-    def __init__(self, message, payload):
+    def __init__(self, message, payloads):
         super().__init__(message)
-        self.payload = payload
+        self.next_payload = iter(payloads)
 
-    def value(self, depth):
+    def value(self):
         record = self.record()
         if record.type == CELL:
-            return self.cell(record, depth)
+            return self.cell(record)
         if record.type == STRUCT:
-            return self.structure(record, depth)
+            return self.structure(record)
         if record.flags & SPARSE:
             return _sparse_matrix(record)
-        data = record.data if not record.flags & EXTERNAL else self.external(record)
+        data = next(self.next_payload) if record.flags & EXTERNAL else record.data
+        if record.type == LOGICAL:
+            _check_logical(data)
         if record.type in (CHAR8, CHAR16) and _is_row(record):
             encoding = "utf-8" if record.type == CHAR8 else "utf-16-le"
             errors = "surrogateescape" if record.type == CHAR8 else "surrogatepass"
@@ -398,25 +454,15 @@ class _Reader(_Cursor):
             return _scalar(record, data)
         return _array(record, data)
 
-    def external(self, record):
-        if self.payload is None:
-            raise ValueError("the elements of a value travelled in a message that is not here")
-        data = self.payload(record.bytes)
-        if len(data) != record.bytes:
-            raise ValueError(f"a payload has {len(data)} bytes where {record.bytes} were announced")
-        return data
-
-    def cell(self, record, depth):
-        items = [self.value(depth + 1) for _ in range(record.elements)]
+    def cell(self, record):
+        items = [self.value() for _ in range(record.elements)]
         return items if _is_row(record) else _object_array(items, record.dims)
 
-    def structure(self, record, depth):
-        items = [
-            {name: self.value(depth + 1) for name in record.names} for _ in range(record.elements)
-        ]
+    def structure(self, record):
+        items = [{name: self.value() for name in record.names} for _ in range(record.elements)]
         if all(extent == 1 for extent in record.dims):
             return items[0]
-        return _object_array(items, record.dims)
+        return _object_array(items, record.dims) if items else _empty_structs(record)
 
 
 def _is_row(record):
@@ -431,6 +477,12 @@ def _object_array(items, dims):
     for index, item in enumerate(items):
         flat[index] = item
     return flat.reshape(dims, order="F")
+
+
+def _empty_structs(record):
+    import numpy as np
+
+    return np.empty(record.dims, [(name, object) for name in record.names])
 
 
 def _scalar(record, data):
