@@ -37,19 +37,19 @@ static mwSize interpreter_dims(const struct value_item *item, mwSize *dims)
 static mxArray *create_by_resize(mwSize dimensions, const mwSize *dims,
                                  const struct value_item *item)
 {
-    mxArray *arguments[2], *made = NULL;
+    mxArray *arguments[2], *made;
     if (item->flags & VALUE_COMPLEX) {
-        mexCallMATLAB(1, &arguments[0], 0, NULL, "I");
+        arguments[0] = call_builtin("I", 0, arguments);
         if (item->type == VALUE_SINGLE) {
             mxArray *as_double = arguments[0];
-            mexCallMATLAB(1, &arguments[0], 1, &as_double, "single");
+            arguments[0] = call_builtin("single", 1, &as_double);
             mxDestroyArray(as_double);
         }
     } else {
         arguments[0] = mxCreateNumericMatrix(1, 1, value_class_of(item->type), mxREAL);
     }
     arguments[1] = row_of_extents(dimensions, dims);
-    mexCallMATLAB(1, &made, 2, arguments, "resize");
+    made = call_builtin("resize", 2, arguments);
     mxDestroyArray(arguments[0]);
     mxDestroyArray(arguments[1]);
     return made;
@@ -58,9 +58,9 @@ static mxArray *create_by_resize(mwSize dimensions, const mwSize *dims,
 /* complex(array, array) is complex whatever its elements are. */
 static mxArray *complex_of(mxArray *array)
 {
-    mxArray *arguments[2], *made = NULL;
+    mxArray *arguments[2], *made;
     arguments[0] = arguments[1] = array;
-    mexCallMATLAB(1, &made, 2, arguments, "complex");
+    made = call_builtin("complex", 2, arguments);
     mxDestroyArray(array);
     return made;
 }

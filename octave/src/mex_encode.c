@@ -48,9 +48,8 @@ static const char *encode_value(struct outgoing *message, const mxArray *value,
 #ifdef POSTRIDER_OCTAVE
 static int is_diagonal(const mxArray *value)
 {
-    mxArray *argument = (mxArray *)value, *name = NULL;
+    mxArray *argument = (mxArray *)value, *name = call_builtin("typeinfo", 1, &argument);
     char text[64];
-    mexCallMATLAB(1, &name, 1, &argument, "typeinfo");
     mxGetString(name, text, sizeof text);
     mxDestroyArray(name);
     return strstr(text, "diagonal") != NULL;
@@ -63,16 +62,16 @@ static int is_diagonal(const mxArray *value)
    parts are all 0 is why others do not come here. */
 static mxArray *full_form(const mxArray *value)
 {
-    mxArray *arguments[2], *full = NULL, *made = NULL;
+    mxArray *arguments[2], *full, *made;
     if (mxIsComplex(value) && !is_diagonal(value))
         return same_value(value);
     arguments[0] = (mxArray *)value;
-    mexCallMATLAB(1, &full, 1, arguments, "full");
+    full = call_builtin("full", 1, arguments);
     if (!mxIsComplex(value) || mxIsComplex(full))
         return full;
     arguments[0] = full;
     arguments[1] = mxCreateNumericMatrix(1, 1, mxGetClassID(full), mxREAL);
-    mexCallMATLAB(1, &made, 2, arguments, "complex");
+    made = call_builtin("complex", 2, arguments);
     mxDestroyArray(arguments[0]);
     mxDestroyArray(arguments[1]);
     return made;

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #if !MX_HAS_INTERLEAVED_COMPLEX
 #error "Build with interleaved complex arrays: mex -R2018a, or octave/build."
@@ -51,12 +52,22 @@ mxClassID value_class_of(int type)
 }
 
 #ifdef POSTRIDER_OCTAVE
+mxArray *call_builtin(const char *name, int count, mxArray *const arguments[])
+{
+    mxArray *all[1 + BUILTIN_ARGUMENTS_MAX], *made = NULL;
+    all[0] = mxCreateString(name);
+    memcpy(all + 1, arguments, (size_t)count * sizeof *arguments);
+    mexCallMATLAB(1, &made, 1 + count, all, "builtin");
+    mxDestroyArray(all[0]);
+    return made;
+}
+
 mxArray *same_value(const mxArray *value)
 {
-    mxArray *arguments[3], *same = NULL;
+    mxArray *arguments[3], *same;
     arguments[0] = mxCreateLogicalScalar(1);
     arguments[1] = arguments[2] = (mxArray *)value;
-    mexCallMATLAB(1, &same, 3, arguments, "merge");
+    same = call_builtin("merge", 3, arguments);
     mxDestroyArray(arguments[0]);
     return same;
 }

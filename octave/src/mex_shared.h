@@ -11,6 +11,13 @@ const char *value_problem(const char *format, ...);
 int value_type_of(const mxArray *value);
 mxClassID value_class_of(int type);
 
+#ifdef POSTRIDER_OCTAVE
+/* The result of a function of Octave's own, also when the user's path has another of
+   that name: merge.m and resize.m are not rare. */
+enum { BUILTIN_ARGUMENTS_MAX = 3 };
+mxArray *call_builtin(const char *name, int count, mxArray *const arguments[]);
+#endif
+
 /* A reference of our own to the same value; MATLAB makes a copy.  In Octave that is
    merge(true, value, value): mxDuplicateArray() would copy, and in Octave 7 write the
    copy of a complex array past its end. */

@@ -14,10 +14,8 @@ enum { TEXTS_MIN = 16 };
 
 static int is_cell_of_text(const mxArray *cell)
 {
-    mxArray *argument = (mxArray *)cell, *answer = NULL;
-    int is;
-    mexCallMATLAB(1, &answer, 1, &argument, "iscellstr");
-    is = mxIsLogicalScalarTrue(answer);
+    mxArray *argument = (mxArray *)cell, *answer = call_builtin("iscellstr", 1, &argument);
+    int is = mxIsLogicalScalarTrue(answer);
     mxDestroyArray(answer);
     return is;
 }
@@ -25,11 +23,11 @@ static int is_cell_of_text(const mxArray *cell)
 /* For each element what `function` says of it: "size" along `dimension`, or "ndims". */
 static mxArray *measured(const mxArray *cell, const char *function, int dimension)
 {
-    mxArray *arguments[3], *made = NULL;
+    mxArray *arguments[3], *made;
     arguments[0] = mxCreateString(function);
     arguments[1] = (mxArray *)cell;
     arguments[2] = mxCreateDoubleScalar(dimension);
-    mexCallMATLAB(1, &made, dimension ? 3 : 2, arguments, "cellfun");
+    made = call_builtin("cellfun", dimension ? 3 : 2, arguments);
     mxDestroyArray(arguments[0]);
     mxDestroyArray(arguments[2]);
     return made;
@@ -120,8 +118,9 @@ static mxArray *cut(mxArray *text, mxArray *lengths, mxArray *places, mwSize dim
     int i;
     if (!function) {
         arguments[0] = mxCreateString("@(text, lengths, places, dims) "
-                                      "reshape ([mat2cell(text, 1, lengths), {''}](places), dims)");
-        mexCallMATLAB(1, &made, 1, arguments, "str2func");
+                                      "builtin (\"reshape\", [builtin(\"mat2cell\", text, 1, lengths), "
+                                      "{''}](places), dims)");
+        made = call_builtin("str2func", 1, arguments);
         mexMakeArrayPersistent(made);
         mxDestroyArray(arguments[0]);
         function = made;

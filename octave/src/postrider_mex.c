@@ -47,7 +47,7 @@ static void leave_no_workspace(void)
     size_t i;
     for (i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         mxArray *off = mxCreateLogicalScalar(0);
-        mexCallMATLAB(0, NULL, 1, &off, settings[i]);
+        mxDestroyArray(call_builtin(settings[i], 1, &off));
         mxDestroyArray(off);
     }
 }
