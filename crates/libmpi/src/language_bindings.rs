@@ -58,9 +58,9 @@ anytime! {
     /// Section 20.2: the sizes of the integer types, in bytes.
     MPI_Abi_get_info (info: Out<MPI_Info>) {
         let mut sizes = Info::default();
-        sizes.set("mpi_aint_size", &size_of::<MPI_Aint>().to_string())?;
-        sizes.set("mpi_count_size", &size_of::<MPI_Count>().to_string())?;
-        sizes.set("mpi_offset_size", &size_of::<MPI_Offset>().to_string())?;
+        sizes.set("mpi_aint_size", size_of::<MPI_Aint>().to_string())?;
+        sizes.set("mpi_count_size", size_of::<MPI_Count>().to_string())?;
+        sizes.set("mpi_offset_size", size_of::<MPI_Offset>().to_string())?;
         info.set(info::new_handle(sizes)?)
     }
 

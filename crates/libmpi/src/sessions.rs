@@ -130,7 +130,7 @@ mpi! {
         let name = pset_name.shown()?;
         let size = instance().with(|state| Ok(state.process_set(&name)?.size()))?;
         let mut found = Info::default();
-        found.set("mpi_size", &size.to_string())?;
+        found.set("mpi_size", size.to_string())?;
         info.set(info::new_handle(found)?)
     }
 
