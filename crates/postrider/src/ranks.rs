@@ -509,6 +509,7 @@ mod tests {
             parent: None,
             octave_path: None,
             libraries: None,
+            inheritance: postrider_os::launch::Inheritance::of_this_process(),
         };
         let mut looks = 0;
         let is_to_end = || {
