@@ -55,7 +55,7 @@ pub struct Assignment {
     /// The command that was given as remote shell.
     pub remote_shell: Option<String>,
     /// How long the head may be silent.
-    pub silence_seconds: u64,
+    pub silence: Duration,
     /// How long ranks have to wait until one looks whether they wait for each other; zero for never.
     pub stall: Duration,
     /// What the head has from whoever has started it, for all ranks.
@@ -179,8 +179,10 @@ pub enum ToHead {
     LinkLost(u32, String),
     /// Something here cannot go on.
     Broken(String),
-    /// No process and no file of the job is left on this host.
+    /// No process and no file of the job is left on this host, as the head has asked for.
     Over,
+    /// The same, because the head was silent for so long that it was taken for lost.
+    GaveUp(Duration),
     /// The agent lives.
     Pong,
 }

@@ -80,7 +80,7 @@ fn what_the_head_says() {
         paths: Vec::new(),
         messages: Messages::CopiedFiles(vec!["scp".to_owned()]),
         remote_shell: Some("ssh".to_owned()),
-        silence_seconds: 60,
+        silence: std::time::Duration::from_secs(60),
         inheritance: postrider_os::launch::Inheritance::of_this_process(),
     };
     let samples = [

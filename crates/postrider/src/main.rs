@@ -24,6 +24,7 @@ mod other_engine;
 mod output;
 mod post;
 mod processes;
+mod pulse;
 mod ranks;
 mod remote_shell;
 mod removal;

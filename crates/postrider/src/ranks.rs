@@ -419,9 +419,11 @@ impl Ranks for LocalRanks<'_> {
         self.spawned_code
     }
 
-    fn have_all_succeeded(&self) -> bool {
-        let all_started = self.ranks.len() == self.job.local_ranks().len();
-        all_started && self.ranks.iter().all(|rank| rank.ended == Some(Ended::Exited(0)))
+    fn unsuccessful(&self) -> Vec<u32> {
+        let is_well = |number: u32| {
+            self.ranks.iter().any(|rank| rank.number == number && rank.ended == Some(Ended::Exited(0)))
+        };
+        self.job.local_ranks().iter().copied().filter(|&number| !is_well(number)).collect()
     }
 
     fn are_over(&mut self) -> bool {

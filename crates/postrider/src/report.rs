@@ -17,6 +17,13 @@ pub const TIMED_OUT: i32 = 124;
 
 /// More lines about ranks than that are nothing that one reads.
 const LINES_MAX: usize = 32;
+/// The highest number that a signal has.
+const SIGNAL_MAX: i32 = 64;
+
+/// The exit code of a job that has failed with `code`, which may come from another host: never 0, nor what the system makes 0 of.
+pub fn failure_code(code: i32) -> i32 {
+    if (1..=255).contains(&code) { code } else { 1 }
+}
 
 /// Where a rank is, or was when it died.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +110,7 @@ impl Kind {
     pub fn exit_code(self) -> i32 {
         match self {
             Self::Aborted(code) | Self::Exited(code) if code & 0xff != 0 => code & 0xff,
-            Self::Killed { signal, .. } => 128 + signal,
+            Self::Killed { signal: signal @ 1..=SIGNAL_MAX, .. } => 128 + signal,
             _ => 1,
         }
     }
@@ -191,11 +198,11 @@ impl Failure {
     }
 }
 
-/// A host that the job has lost, or that cannot go on.
+/// Hosts that the job has lost, or that cannot go on.
 #[derive(Clone, Debug)]
 pub struct HostFailure {
-    /// Its name.
-    pub host: String,
+    /// Their names.
+    pub hosts: Vec<String>,
     /// The ranks there.
     pub ranks: Vec<u32>,
     /// What happened.
@@ -206,7 +213,8 @@ impl HostFailure {
     /// The block for the user, with the places of all ranks at that time.
     pub fn text(&self, places: &[(u32, Place)]) -> String {
         let (name, ranks) = (ranks_word(&self.ranks), spans(&self.ranks));
-        let mut text = format!("postrider: host {} failed: {}\n", self.host, self.why);
+        let word = if self.hosts.len() == 1 { "host" } else { "hosts" };
+        let mut text = format!("postrider: {word} {} failed: {}\n", self.hosts.join(", "), self.why);
         let mut line = |name: &str, value: &str| {
             let _infallible = writeln!(text, "  {name:<10} {value}");
         };
@@ -222,6 +230,12 @@ impl HostFailure {
 
 fn ranks_word(ranks: &[u32]) -> &'static str {
     if ranks.len() == 1 { "rank" } else { "ranks" }
+}
+
+/// What is said of a job of which nobody has seen a failure, and whose ranks `ranks` have not been seen to end well either.
+pub fn unknown_end(ranks: &[u32]) -> String {
+    let (name, ranks) = (ranks_word(ranks), spans(ranks));
+    format!("postrider: nobody has seen that {name} {ranks} ended with exit code 0\n  {:<10} 1\n", "exit code")
 }
 
 /// What is said when the time is over.
@@ -333,6 +347,10 @@ mod tests {
         assert_eq!(Kind::Exited(5).exit_code(), 5);
         assert_eq!(Kind::Killed { signal: 9, core: false }.exit_code(), 137);
         assert_eq!(Kind::NotFinalized.exit_code(), 1);
+        assert_eq!([0, 1, 127, 255, 256, -1, i32::MAX].map(failure_code), [1, 1, 127, 255, 1, 1, 1]);
+        for signal in [i32::MIN, -128, 0, 65, 128, i32::MAX] {
+            assert_eq!(Kind::Killed { signal, core: false }.exit_code(), 1, "there is no signal {signal}");
+        }
     }
 
     #[test]

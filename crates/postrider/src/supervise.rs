@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Refusal;
 use crate::output::{READ_BYTES, Sink, Stream, label};
 use crate::processes::signal_name;
-use crate::report::{Failure, HostFailure, Kind, Place, TIMED_OUT, signalled, timed_out};
+use crate::report::{
+    Failure, HostFailure, Kind, Place, TIMED_OUT, failure_code, signalled, timed_out, unknown_end,
+};
 use crate::run::Manner;
 use crate::terminal::TerminalInput;
 
@@ -49,6 +51,22 @@ pub enum Outcome {
     Code(i32),
     /// By this signal, which the launcher was sent.
     Signal(i32),
+}
+
+impl Outcome {
+    /// How a job ends that `verdict` was passed on, if any, whose ranks have all been seen to end with exit code 0 if `all_well`, and whose
+    /// ranks have spawned others that ended with `spawned`. Exit code 0 is for those that have all ended well, and for no other.
+    fn of(verdict: Option<Self>, all_well: bool, spawned: i32) -> Self {
+        let outcome = match verdict {
+            Some(Self::Signal(_)) if all_well => Self::Code(0),
+            Some(Self::Signal(signal)) => Self::Signal(signal),
+            Some(Self::Code(code)) => Self::Code(failure_code(code)),
+            None if all_well && spawned == 0 => Self::Code(0),
+            None => Self::Code(failure_code(spawned)),
+        };
+        assert!(all_well || outcome != Self::Code(0), "a job ends well, and nobody knows how its ranks have ended");
+        outcome
+    }
 }
 
 /// How far the end of a job has come.
@@ -119,8 +137,8 @@ pub trait Ranks {
     fn child_has_ended(&mut self);
     /// Whether any rank has not ended yet.
     fn are_living(&self) -> bool;
-    /// Whether all ranks have ended, with exit code 0.
-    fn have_all_succeeded(&self) -> bool;
+    /// The ranks that have not been seen to end with exit code 0.
+    fn unsuccessful(&self) -> Vec<u32>;
     /// The exit code of the jobs that ranks have spawned and that have outlived these.
     fn exit_code_of_spawned(&self) -> i32 {
         0
@@ -533,11 +551,13 @@ impl<R: Ranks> Supervisor<R> {
         } else if self.timed_out {
             Some(timed_out(self.manner.timeout.unwrap_or_default(), self.ranks.places()))
         } else if let Some(Outcome::Signal(signal)) = self.verdict
-            && !self.ranks.have_all_succeeded()
+            && !self.ranks.unsuccessful().is_empty()
         {
             Some(signalled(signal, self.ranks.places()))
         } else {
-            self.trouble.as_ref().filter(|_| self.verdict.is_none()).map(|trouble| trouble.text(&self.ranks))
+            let trouble = self.trouble.as_ref().map(|trouble| trouble.text(&self.ranks));
+            let unknown = Some(self.ranks.unsuccessful()).filter(|ranks| !ranks.is_empty());
+            trouble.or(unknown.map(|ranks| unknown_end(&ranks))).filter(|_| self.verdict.is_none())
         };
         if let Some(words) = words {
             self.say(&words);
@@ -549,12 +569,31 @@ impl<R: Ranks> Supervisor<R> {
     }
 
     fn outcome(self) -> Outcome {
-        let (all_well, spawned) = (self.ranks.have_all_succeeded(), self.ranks.exit_code_of_spawned());
+        let (all_well, spawned) = (self.ranks.unsuccessful().is_empty(), self.ranks.exit_code_of_spawned());
         self.ranks.abandon();
-        match self.verdict {
-            Some(Outcome::Signal(_)) if all_well => Outcome::Code(0),
-            Some(outcome) => outcome,
-            None => Outcome::Code(spawned),
+        Outcome::of(self.verdict, all_well, spawned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome::{self, Code, Signal};
+
+    #[test]
+    fn only_a_job_whose_ranks_have_all_ended_well_has_exit_code_0() {
+        for spawned in [0, 3, 256, -1] {
+            for code in [0, 1, 139, 255, 256, 512, -256, i32::MIN] {
+                for verdict in [None, Some(Code(code)), Some(Signal(15))] {
+                    let Code(ended) = Outcome::of(verdict, false, spawned) else { continue };
+                    assert_ne!(ended & 0xff, 0, "{verdict:?}, {spawned}");
+                }
+                let Code(ended) = Outcome::of(Some(Code(code)), true, spawned) else { continue };
+                assert_ne!(ended & 0xff, 0, "{code} was a failure");
+            }
         }
+        assert_eq!(Outcome::of(None, true, 0), Code(0));
+        assert_eq!(Outcome::of(None, true, 3), Code(3));
+        assert_eq!(Outcome::of(Some(Signal(15)), true, 0), Code(0));
+        assert_eq!(Outcome::of(Some(Signal(15)), false, 0), Signal(15));
     }
 }

@@ -35,6 +35,8 @@ use prepare::{Prepared, Ready};
 const KILLED_WAIT: Duration = Duration::from_secs(10);
 /// How often we look whether they are.
 const KILLED_LOOK: Duration = Duration::from_millis(2);
+/// Whoever finds only so much later that the head has been silent for too long was not running himself.
+const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long the head may take to say what is to be done.
 const PREPARATION_WAIT: Duration = Duration::from_secs(300);
 /// Descriptors for the links to other hosts and all else that grows with their number.
@@ -58,15 +60,9 @@ fn try_agent() -> Result<(), Refusal> {
     let (reader, writer) = (stdin().try_clone_to_owned(), stdout().try_clone_to_owned());
     let channel = Channel::new(reader.map_err(failed)?, writer.map_err(failed)?).map_err(failed)?;
     close_standard_streams().map_err(failed)?;
-    let mut head = Head {
-        channel,
-        last_heard: Instant::now(),
-        silence: Some(PREPARATION_WAIT),
-        asks_to_wait: false,
-        early: VecDeque::new(),
-    };
+    let mut head = Head::new(channel);
     let Some(assignment) = head.assignment() else { return Ok(()) };
-    head.silence = Some(Duration::from_secs(assignment.silence_seconds));
+    head.silence = assignment.silence;
     let ranks = assignment.host_of.iter().filter(|host| **host == assignment.host).count() as u32;
     allow_descriptors(ranks, assignment.hosts.len() as u64 * DESCRIPTORS_PER_HOST);
     let served = prepare::prepare(assignment).and_then(|prepared| {
@@ -102,14 +98,30 @@ struct Head {
     channel: Channel,
     last_heard: Instant,
     /// How long it may be silent.
-    silence: Option<Duration>,
+    silence: Duration,
     /// It is stopped by a shell, and will be silent.
     asks_to_wait: bool,
     /// What it has said while ranks were started.
     early: VecDeque<ToAgent>,
+    /// It has said that all ranks have ended, everywhere.
+    has_finished: bool,
+    /// It has been silent for too long.
+    is_given_up: bool,
 }
 
 impl Head {
+    fn new(channel: Channel) -> Self {
+        Self {
+            channel,
+            last_heard: Instant::now(),
+            silence: PREPARATION_WAIT,
+            asks_to_wait: false,
+            has_finished: false,
+            is_given_up: false,
+            early: VecDeque::new(),
+        }
+    }
+
     fn assignment(&mut self) -> Option<Assignment> {
         loop {
             match self.wait()? {
@@ -129,9 +141,12 @@ impl Head {
         self.leave();
     }
 
-    /// The last word.
+    /// The last word. Only a head that wants the end is told that all is over: one that was taken for lost may still be there.
     fn leave(&mut self) {
-        self.channel.send(&ToHead::Over);
+        self.channel.send(&match self.has_finished {
+            true => ToHead::Over,
+            false => ToHead::GaveUp(self.silence),
+        });
         let due = Instant::now() + KILLED_WAIT;
         while let Some(pipe) = self.channel.waits_for() {
             let left = Timespec::try_from(due.saturating_duration_since(Instant::now())).ok();
@@ -183,6 +198,7 @@ impl Head {
         match message {
             ToAgent::Ping => self.channel.send(&ToHead::Pong),
             ToAgent::Pause(stopped) => self.asks_to_wait = stopped,
+            ToAgent::Finish => self.has_finished = true,
             _ => {}
         }
         Some(message)
@@ -190,11 +206,19 @@ impl Head {
 
     /// When it has been silent for too long.
     fn due(&self) -> Option<Instant> {
-        self.silence.filter(|_| !self.asks_to_wait).map(|silence| self.last_heard + silence)
+        (!self.asks_to_wait).then(|| self.last_heard + self.silence)
     }
 
-    fn is_lost(&self) -> bool {
-        self.channel.end().is_some() || self.due().is_some_and(|due| due <= Instant::now())
+    /// Whether it has left, or has been silent for too long.
+    fn is_lost(&mut self) -> bool {
+        let (due, now) = (self.due(), Instant::now());
+        match due.map(|due| now.saturating_duration_since(due)) {
+            None | Some(Duration::ZERO) => {}
+            // As when all of a job is suspended: the head had no time either.
+            Some(late) if late > OVERSLEPT && !self.is_given_up => self.last_heard = now,
+            Some(_) => self.is_given_up = true,
+        }
+        self.is_given_up || self.channel.end().is_some()
     }
 }
 
@@ -255,8 +279,6 @@ struct Agent<'a> {
     ended: Vec<(u32, bool, bool)>,
     /// Input that the head does not yet know to be taken.
     fed_bytes: usize,
-    /// All ranks of the job have ended, everywhere.
-    finishing: bool,
     /// The ranks were told to end.
     ends_early: bool,
     /// The head knows that all ranks here wait.
@@ -289,7 +311,6 @@ impl<'a> Agent<'a> {
             feed,
             ended: Vec::new(),
             fed_bytes: 0,
-            finishing: false,
             ends_early: false,
             rests: false,
             cleaned: false,
@@ -312,12 +333,12 @@ impl<'a> Agent<'a> {
             self.collect_deaths();
             self.look_for_stall();
             // Jobs that ranks have spawned may outlive these, and use the post.
-            if self.finishing && !self.ranks.are_living() {
+            if self.head.has_finished && !self.ranks.are_living() {
                 self.close_links();
             }
             self.feed_rank_zero();
             // Before the last look at what the ranks have written, and after all that may have been waited for.
-            let over = self.finishing && self.ranks.are_over();
+            let over = self.head.has_finished && self.ranks.are_over();
             let moved = self.outputs.move_to(&mut self.head.channel);
             self.head.channel.flush();
             if over && !moved {
@@ -393,7 +414,6 @@ impl<'a> Agent<'a> {
                 news.iter().for_each(|news| self.head.channel.send(news));
             }
             ToAgent::Finish => {
-                self.finishing = true;
                 if !self.ends_early {
                     self.job.set_ended_well();
                 }

@@ -11,12 +11,9 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::control::{Channel, ToAgent, ToHead};
 use crate::hosts::Host;
 use crate::launch::Refusal;
+use crate::pulse::{Beat, Pulse};
 use crate::remote_shell::{Remote, quoted};
 
-/// How often agents are asked whether they live, at most.
-const PING_EVERY: Duration = Duration::from_secs(5);
-/// Pings in the time that a host may be silent, at least.
-const PINGS_IN_SILENCE: u32 = 4;
 /// How long remote shells may take to notice that their agents have ended.
 const CLOSING_WAIT: Duration = Duration::from_secs(2);
 
@@ -88,8 +85,7 @@ impl Agent {
 pub struct Agents {
     all: Vec<Agent>,
     arrivals: OwnedFd,
-    silence: Duration,
-    ping_due: Instant,
+    pulse: Pulse,
 }
 
 impl Agents {
@@ -123,7 +119,7 @@ impl Agents {
                 last_heard: Instant::now(),
             });
         }
-        Ok(Self { all, arrivals, silence, ping_due: Instant::now() })
+        Ok(Self { all, arrivals, pulse: Pulse::new(silence) })
     }
 
     /// How many there are.
@@ -161,7 +157,12 @@ impl Agents {
 
     /// When they are to be asked whether they live.
     pub fn due(&self) -> Instant {
-        self.ping_due
+        self.pulse.due()
+    }
+
+    /// For how long this process has not run lately, if agents may have taken it for lost meanwhile.
+    pub fn slept(&self) -> Option<Duration> {
+        self.pulse.slept()
     }
 
     /// What has come from them, and from whom; an error for each that is gone.
@@ -184,20 +185,22 @@ impl Agents {
             }
         }
         self.all.iter_mut().filter(|agent| agent.is_there()).for_each(|agent| agent.channel.flush());
-        if self.ping_due <= Instant::now() {
-            received.extend(self.ping());
+        if let Some(beat) = self.pulse.beat() {
+            received.extend(self.ping(beat));
         }
         received
     }
 
     /// Asks all whether they live, and gives those up that have not answered for too long.
-    fn ping(&mut self) -> Vec<(usize, Result<ToHead, String>)> {
-        let now = Instant::now();
-        self.ping_due = now + PING_EVERY.min(self.silence / PINGS_IN_SILENCE);
+    fn ping(&mut self, beat: Beat) -> Vec<(usize, Result<ToHead, String>)> {
+        let (now, silence) = (Instant::now(), self.pulse.silence());
         let mut silent = Vec::new();
         for (number, agent) in self.all.iter_mut().enumerate().filter(|(_, agent)| agent.is_there()) {
-            if now.duration_since(agent.last_heard) > self.silence {
-                let why = format!("it has not answered for {} seconds", self.silence.as_secs_f64());
+            if beat.is_late {
+                agent.last_heard = now;
+            }
+            if now.duration_since(agent.last_heard) > silence {
+                let why = format!("it has not answered for {} seconds", silence.as_secs_f64());
                 silent.push((number, Err(why)));
             } else {
                 agent.send(&ToAgent::Ping);
@@ -209,6 +212,7 @@ impl Agents {
     /// Stopped time does not count.
     pub fn pause(&mut self, stopped: bool) {
         self.tell_all(&ToAgent::Pause(stopped));
+        self.pulse.restart();
         let now = Instant::now();
         self.all.iter_mut().for_each(|agent| agent.last_heard = now);
     }

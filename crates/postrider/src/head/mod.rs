@@ -154,7 +154,7 @@ fn assignment(plan: Plan, stall: Duration) -> Result<Assignment, Refusal> {
         paths: paths.into(),
         messages: plan.messages,
         remote_shell: plan.remote_shell,
-        silence_seconds: plan.silence.as_secs().max(1),
+        silence: plan.silence,
         inheritance: plan.inheritance,
         stall,
     })

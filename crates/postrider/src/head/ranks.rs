@@ -17,7 +17,7 @@ use crate::control::{Assignment, OUTPUT_WINDOW_BYTES, ToAgent, ToHead};
 use crate::launch::Refusal;
 use crate::links::End;
 use crate::remote_shell::harmless;
-use crate::report::{HostFailure, Kind, Place, stalled};
+use crate::report::{HostFailure, Kind, Place, failure_code, stalled};
 use crate::supervise::{Event, Failed, Output, Ranks};
 
 /// How often a job in the background looks whether the terminal is its own again.
@@ -25,7 +25,7 @@ const LOOK_FOR_TERMINAL: Duration = Duration::from_secs(1);
 /// Credit is given in pieces of at least this size.
 const CREDIT_BYTES: usize = OUTPUT_WINDOW_BYTES / 4;
 
-/// How long a lost link waits for a better explanation.
+/// How long a lost link waits for a better explanation, and a host that has given up for others that have.
 const SUSPICION_WAIT: Duration = Duration::from_secs(2);
 
 /// Output of a host that was taken but for which no credit was given yet.
@@ -46,6 +46,8 @@ pub struct RemoteRanks {
     cleaners: Cleaners,
     /// A link that was lost, and when that is taken for a failure of its own.
     suspicion: Option<(Instant, HostFailure)>,
+    /// Hosts that have taken this head for lost, how long they had waited, and when they are spoken of.
+    gave_up: Option<(Instant, Duration, Vec<usize>)>,
     placement: Placement,
     /// Whether each rank has ended, and with exit code 0.
     ended: Vec<Option<bool>>,
@@ -75,6 +77,7 @@ impl RemoteRanks {
             relays,
             cleaners,
             suspicion: None,
+            gave_up: None,
             placement,
             ended: vec![None; ranks],
             outputs: [VecDeque::new(), VecDeque::new()],
@@ -109,6 +112,10 @@ impl RemoteRanks {
     }
 
     fn hear(&mut self, host: usize, message: ToHead, events: &mut Vec<Event>) {
+        // Whoever was given up has no say any more.
+        if !self.agents.of(host).is_there() {
+            return;
+        }
         match message {
             ToHead::Prepared { directory, cores, warnings } => {
                 let agent = self.agents.of(host);
@@ -126,7 +133,7 @@ impl RemoteRanks {
                 let agent = self.agents.of(host);
                 (agent.progress, agent.living) = (Progress::Refused, 0);
                 let message = format!("host {}: {}", agent.name, harmless(refusal.message.as_bytes()));
-                events.push(Event::Refused(Refusal { message, ..refusal }));
+                events.push(Event::Refused(Refusal::new(failure_code(refusal.exit_code), message)));
             }
             ToHead::Started(pids) => self.started(host, pids, events),
             ToHead::Ended { rank, well, unborn, spawned_code } => {
@@ -173,7 +180,9 @@ impl RemoteRanks {
             ToHead::LinkFailed(other, why) => self.relay(host, other as usize, why),
             ToHead::LinkLost(other, why) => self.suspect(host, other as usize, why),
             ToHead::Broken(why) => events.push(Event::HostFailed(self.failure_of(host, why))),
-            ToHead::Over => self.agents.of(host).progress = Progress::Over,
+            ToHead::Over if self.finishing => self.agents.of(host).progress = Progress::Over,
+            ToHead::Over => self.lose(host, "it has ended its part of the job, which nobody has asked for", events),
+            ToHead::GaveUp(silence) => self.is_given_up_by(host, silence, events),
             ToHead::Pong => {}
         }
     }
@@ -253,14 +262,60 @@ impl RemoteRanks {
         }
         events.push(match finishing {
             true => Event::Say(format!("postrider: host {name} was lost while it cleaned up: {why}\n")),
-            false => Event::HostFailed(HostFailure { host: name, ranks, why }),
+            false => Event::HostFailed(HostFailure { hosts: vec![name], ranks, why: why + &self.excuse() }),
         });
         self.disturbed = true;
     }
 
+    /// A host has heard nothing of this head for too long, and has ended its part of the job.
+    fn is_given_up_by(&mut self, host: usize, silence: Duration, events: &mut Vec<Event>) {
+        let agent = self.agents.of(host);
+        if !agent.is_there() {
+            return;
+        }
+        let complaints = agent.give_up("");
+        if self.finishing {
+            events.push(Event::Say(format!(
+                "postrider: host {} did not hear that the job is over{complaints}\n",
+                agent.name
+            )));
+            return;
+        }
+        self.disturbed = true;
+        let due = Instant::now() + SUSPICION_WAIT;
+        self.gave_up.get_or_insert((due, silence, Vec::new())).2.push(host);
+    }
+
+    /// Speaks of the hosts that have given up, when all have or others have had time to. What else fails meanwhile fails because they have.
+    fn look_for_those_that_gave_up(&mut self, events: &mut Vec<Event>) {
+        let fails = |event: &Event| matches!(event, Event::Failed(_) | Event::HostFailed(_));
+        let is_known = events.iter().any(fails) || !self.agents.all().iter().any(Agent::is_there);
+        let told = self.gave_up.take_if(|(due, ..)| is_known || *due <= Instant::now());
+        let Some((_, silence, mut hosts)) = told else { return };
+        hosts.sort_unstable();
+        let agents = || hosts.iter().map(|&host| &self.agents.all()[host]);
+        let why = format!(
+            "nothing of this launcher has come there for {} seconds (--host-timeout), and the job was ended there{}",
+            silence.as_secs_f64(),
+            self.excuse()
+        );
+        let mut ranks: Vec<u32> = agents().flat_map(|agent| agent.ranks.iter().copied()).collect();
+        ranks.sort_unstable();
+        let failure = HostFailure { hosts: agents().map(|agent| agent.name.clone()).collect(), ranks, why };
+        events.insert(0, Event::HostFailed(failure));
+    }
+
+    /// What this head has to do with the loss of a host.
+    fn excuse(&self) -> String {
+        let text = |slept: Duration| {
+            format!("; this launcher was stopped, or its machine slept, for {} seconds", slept.as_secs())
+        };
+        self.agents.slept().map(text).unwrap_or_default()
+    }
+
     fn failure_of(&self, host: usize, why: String) -> HostFailure {
         let (agent, why) = (&self.agents.all()[host], harmless(why.as_bytes()));
-        HostFailure { host: agent.name.clone(), ranks: agent.ranks.clone(), why }
+        HostFailure { hosts: vec![agent.name.clone()], ranks: agent.ranks.clone(), why }
     }
 
     /// Links two hosts that cannot reach each other.
@@ -328,7 +383,8 @@ impl Ranks for RemoteRanks {
         let background = self.input.as_ref().is_some_and(HeadInput::is_in_background);
         let terminal = background.then(|| Instant::now() + LOOK_FOR_TERMINAL);
         let suspicion = self.suspicion.iter().map(|(due, _)| *due);
-        terminal.into_iter().chain(suspicion).chain(self.cleaners.due()).chain([self.agents.due()]).min()
+        let gave_up = self.gave_up.iter().map(|(due, ..)| *due);
+        terminal.into_iter().chain(suspicion).chain(gave_up).chain(self.cleaners.due()).chain([self.agents.due()]).min()
     }
 
     fn look(&mut self) -> Vec<Event> {
@@ -340,6 +396,7 @@ impl Ranks for RemoteRanks {
             }
         }
         self.look_after_links(&mut events);
+        self.look_for_those_that_gave_up(&mut events);
         self.feed();
         events
     }
@@ -381,8 +438,8 @@ impl Ranks for RemoteRanks {
         self.spawned_code
     }
 
-    fn have_all_succeeded(&self) -> bool {
-        self.ended.iter().all(|ended| *ended == Some(true))
+    fn unsuccessful(&self) -> Vec<u32> {
+        (0..).zip(&self.ended).filter(|(_, ended)| **ended != Some(true)).map(|(rank, _)| rank).collect()
     }
 
     fn are_over(&mut self) -> bool {

@@ -25,14 +25,12 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let ring = folder.join(programs::ANOMALIES).join("ring");
     let mut compiler = Command::new(arguments.prefix().join("bin/mpicc"));
     workspace::run(compiler.arg(workspace::root().join("examples/c/ring.c")).arg("-o").arg(&ring))?;
+    let cases = [slept(arguments, &victim), deaths(arguments, &victim), deadlocks(arguments, &deadlock)].into_iter().flatten().collect();
     let no_keys = Options { keys: false, ..Options::default() };
     let dropping = Options { firewall: Firewall::Peers, ..Options::default() };
     let small = Options { tmp: Some("16m".to_owned()), ..Options::default() };
     Ok(vec![
-        (
-            Options::default(),
-            deaths(arguments, &victim).into_iter().chain(deadlocks(arguments, &deadlock)).collect(),
-        ),
+        (Options::default(), cases),
         (no_keys, vec![reaches(arguments, "hosts without keys among each other", &ring)]),
         (dropping, vec![reaches(arguments, "hosts that drop what others send", &ring)]),
         (small, vec![full_disk(arguments, &victim)]),
@@ -101,14 +99,41 @@ fn deadlocks(arguments: &Arguments, deadlock: &str) -> Vec<Case> {
     Way::ALL.iter().map(case).collect()
 }
 
+/// A launcher that was stopped for longer than hosts wait for it, as a laptop that slept, says so when it goes on.
+fn slept(arguments: &Arguments, victim: &str) -> Vec<Case> {
+    let ways = [Way::SharedMemorySsh, Way::FileSsh, Way::Central];
+    let case = |way: Way| {
+        let (arguments, victim) = (arguments.clone(), victim.to_owned());
+        Case::new(format!("the launcher is stopped for too long, {}", way.name()), move |stage| {
+            let running = start_by(&arguments, stage, &victim, Some(way))?;
+            signal(stage, 0, "postrider run", "-STOP")?;
+            bed::wait_for("the end of the agents", || {
+                let agents = |host| watch::processes_like(stage.bed, host, "postrider agent");
+                Ok((agents(1).is_empty() && agents(2).is_empty()).then_some(()))
+            })?;
+            signal(stage, 0, "postrider run", "-CONT")?;
+            let ended = running.wait(stage.bed, stage.before, stage.limit)?;
+            let told = ["h1, h2", "this launcher was stopped"].iter().all(|word| ended.error.contains(word));
+            Ok((!ended.exited(1) || !told)
+                .then(|| ended.problem("expected exit code 1, both hosts, and that the launcher was stopped")))
+        })
+    };
+    ways.into_iter().map(case).collect()
+}
+
 fn nothing(_: &Stage<'_>) -> Result<()> {
     Ok(())
 }
 
 /// Starts a job that waits for ever, and returns once its ranks have met, for which they need a link.
 fn start(arguments: &Arguments, stage: &Stage<'_>, victim: &str) -> Result<Running> {
+    start_by(arguments, stage, victim, None)
+}
+
+/// The same with messages that travel in a certain way.
+fn start_by(arguments: &Arguments, stage: &Stage<'_>, victim: &str, way: Option<Way>) -> Result<Running> {
     let options = ["--hosts", "h1:2,h2:2", "--host-timeout", "5"];
-    let command = arguments.launch(&options, None, &[victim, "recv", "stay"]);
+    let command = arguments.launch(&options, way, &[victim, "recv", "stay"]);
     let mut running = stage.start(0, &command)?;
     bed::wait_for("the ranks", || {
         anyhow::ensure!(
