@@ -30,7 +30,7 @@ const LENT: u32 = 2;
 const RANK: u32 = 3;
 
 /// How many words an intake is made of, all of which start as zero.
-pub const INTAKE_WORDS: usize = 5;
+pub const INTAKE_WORDS: usize = 6;
 
 /// The intake of one link.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,8 @@ pub struct Intake<'a> {
     right: Right<'a>,
     /// How often ranks have looked.
     looks: &'a AtomicU32,
+    /// How often something has come, which whoever reads counts.
+    arrivals: &'a AtomicU32,
     /// Where in `bytes` that begins which has been read and not taken, and where it ends. They belong to whoever reads.
     start: &'a AtomicU32,
     end: &'a AtomicU32,
@@ -48,8 +50,8 @@ impl<'a> Intake<'a> {
     /// An intake of these words and of `INTAKE_BYTES` bytes.
     #[must_use]
     pub fn new(words: [&'a AtomicU32; INTAKE_WORDS], bytes: UserMemory) -> Self {
-        let [holder, descriptor, looks, start, end] = words;
-        Self { right: Right { holder, descriptor }, looks, start, end, bytes }
+        let [holder, descriptor, looks, arrivals, start, end] = words;
+        Self { right: Right { holder, descriptor }, looks, arrivals, start, end, bytes }
     }
 
     /// The link is there: `descriptor` of the post's process, which stays open as long as the post (the post).
@@ -81,6 +83,12 @@ impl<'a> Intake<'a> {
         self.right.holder.load(Relaxed) == WANTED
     }
 
+    /// If a rank reads at this moment, how often ranks have looked: twice the same means that it has been at it since (the post).
+    #[must_use]
+    pub fn reading(&self) -> Option<u32> {
+        (self.right.holder.load(Relaxed) == RANK).then(|| self.looks.load(Relaxed))
+    }
+
     /// Lets ranks read (the post).
     pub fn lend(&self) {
         let _given_up_meanwhile = self.right.change(WANTED, LENT);
@@ -90,6 +98,12 @@ impl<'a> Intake<'a> {
     pub fn reclaim(&self, seen: &mut u32) {
         let looks = self.looks.load(Relaxed);
         let _somebody_looks = std::mem::replace(seen, looks) == looks && self.right.change(LENT, POST);
+    }
+
+    /// How often something has come, whoever has read it; wraps around.
+    #[must_use]
+    pub fn arrivals(&self) -> u32 {
+        self.arrivals.load(Relaxed)
     }
 
     /// Asks for the link. True when the post has to be rung.
@@ -251,6 +265,7 @@ mod reading {
             match n {
                 0 => return Ok(Filled::End),
                 1.. => {
+                    self.arrivals.store(self.arrivals().wrapping_add(1), Relaxed);
                     self.hold(held.start..held.end + n as usize);
                     return Ok(Filled::More);
                 }
@@ -386,8 +401,9 @@ mod tests {
         assert!(intake.want() && !intake.want() && intake.is_wanted() && intake.is_with_post());
         intake.lend();
         assert!(intake.is_lent() && !intake.is_with_post() && intake.enter() && !intake.enter());
-        assert_eq!(intake.descriptor(), 7);
+        assert_eq!((intake.descriptor(), intake.reading()), (7, Some(1)));
         intake.leave();
+        assert_eq!(intake.reading(), None);
         let mut seen = 0;
         intake.reclaim(&mut seen);
         assert!(intake.is_lent(), "somebody has looked meanwhile");
@@ -467,10 +483,14 @@ mod tests {
         let packet = [&head.encode()[..], &[1; 1008]].concat();
         for _ in 0..INTAKE_BYTES / packet.len() {
             writer.write_all(&packet).unwrap();
+            let before = intake.arrivals();
             assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::More);
+            assert_ne!(intake.arrivals(), before);
         }
         writer.write_all(&packet).unwrap();
+        let before = intake.arrivals();
         assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::Nothing);
+        assert_eq!(intake.arrivals(), before);
         intake.take(&head);
         assert_eq!(intake.fill(reader.as_fd()).unwrap(), Filled::More);
     }

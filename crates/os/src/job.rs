@@ -84,6 +84,8 @@ const BOARD: usize = 4096;
 const GONE_MAX: u32 = ((BOARD - GONE) / 4 - 1) as u32;
 const SLOT_BYTES: usize = 192;
 const LINK_BYTES: usize = 32;
+
+const _: () = assert!(8 + 4 * INTAKE_WORDS <= LINK_BYTES);
 const NAME_WORDS: usize = 4;
 
 /// How the names of calls begin that return whether messages have moved or not: nonblocking ones, starts and tests.

@@ -57,11 +57,19 @@ pub enum Class {
     Gone,
     /// A part of a conversation between processes that meet at a port, which the posts of their hosts know.
     Call,
+    /// Nothing: the sending post lives, and the link brings what it writes.
+    Ping,
 }
 
 impl Class {
-    const ALL: [(u8, Self); 5] =
-        [(1, Self::Packet), (2, Self::File), (3, Self::Bye), (4, Self::Gone), (5, Self::Call)];
+    const ALL: [(u8, Self); 6] = [
+        (1, Self::Packet),
+        (2, Self::File),
+        (3, Self::Bye),
+        (4, Self::Gone),
+        (5, Self::Call),
+        (6, Self::Ping),
+    ];
 }
 
 /// What stands before each packet between posts.
@@ -111,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn heads_survive_the_link(class in 0_usize..5, kind: u8, sender: u32, receiver: u32, bytes in 0..=PAYLOAD_BYTES_MAX) {
+        fn heads_survive_the_link(class in 0..Class::ALL.len(), kind: u8, sender: u32, receiver: u32, bytes in 0..=PAYLOAD_BYTES_MAX) {
             let head = Head { class: Class::ALL[class].1, kind, sender, receiver, bytes };
             prop_assert_eq!(Head::decode(head.encode()), Some(head));
         }

@@ -6,11 +6,12 @@
 
 use super::bed::Bed;
 use crate::test::stacks;
+use crate::workspace;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,11 @@ impl Running {
     /// What it has said so far on standard error.
     pub fn complaints(&self) -> String {
         text(&self.error)
+    }
+
+    /// Lets it go on after its program was stopped and continued: nsenter, which has started that, stops with it.
+    pub fn go_on(&self) -> Result<()> {
+        workspace::run(Command::new("kill").args(["-CONT", &self.child.id().to_string()]))
     }
 
     /// Waits for its end, and makes one when it has not come after `limit`. `before` is what may stay then.

@@ -48,6 +48,11 @@ impl Mail {
         self.links.wait_for(entries);
     }
 
+    /// The ranks are being stopped by a shell, or continued.
+    pub fn pause(&self, stopped: bool) {
+        self.post.pause(stopped);
+    }
+
     /// Brings the link to `host` up; what the head has to know of that.
     pub fn want(&mut self, host: u32) -> Option<ToHead> {
         self.links.want(host).map(report)

@@ -418,7 +418,8 @@ impl<'a> Agent<'a> {
                     self.job.set_ended_well();
                 }
             }
-            ToAgent::Prepare(_) | ToAgent::Start(_) | ToAgent::Pause(_) | ToAgent::Ping => {}
+            ToAgent::Pause(stopped) => self.mail.iter().for_each(|mail| mail.pause(stopped)),
+            ToAgent::Prepare(_) | ToAgent::Start(_) | ToAgent::Ping => {}
         }
     }
 

@@ -155,7 +155,7 @@ impl Prepared {
             Messages::Memory | Messages::Files => {}
         }
         let local = self.directory.path().to_owned();
-        let post = Post::start(Arc::clone(job), Some(Places { local, central, copying }));
+        let post = Post::start(Arc::clone(job), Some(Places { local, central, copying }), assignment.silence);
         post.map_err(|error| Refusal::new(1, format!("cannot start the post: {error}")))
     }
 

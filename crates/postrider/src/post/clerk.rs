@@ -21,6 +21,7 @@ use super::guests::Guests;
 use super::link::{Incoming, Outgoing, Room};
 use super::scp::Scp;
 use super::{Notice, Order, Telling};
+use crate::pulse::{Beat, Pulse};
 
 /// Packets taken from one desk before the next has its turn.
 const PACKETS_PER_TURN: u32 = 32;
@@ -37,8 +38,21 @@ struct Way {
     /// How often they had, then.
     looks: u32,
     wanted: bool,
+    /// When it was last known to bring something, or not to be asked.
+    heard: Option<Instant>,
+    /// How often something had come then.
+    arrivals: u32,
+    /// If a rank read at the last beat, how often ranks had looked.
+    reading: Option<u32>,
     /// Its post has said goodbye, or the link was lost: nothing more will come, and nothing more can be sent.
     over: bool,
+}
+
+impl Way {
+    /// Whether something may come.
+    fn is_up(&self) -> bool {
+        self.incoming.is_some() && !self.over
+    }
 }
 
 /// The state of the thread.
@@ -52,6 +66,9 @@ pub struct Clerk {
     ways: Vec<Way>,
     /// What posts say to each other, and have yet to say.
     notes: Vec<Note>,
+    pulse: Pulse,
+    /// The ranks are stopped, perhaps with a link in their hands.
+    paused: bool,
     closing: bool,
 }
 
@@ -84,9 +101,11 @@ impl Clerk {
         orders: Receiver<Order>,
         telling: Telling,
         carriers: Carriers,
+        pulse: Pulse,
     ) -> Self {
         let ways = (0..job.placement().hosts()).map(|_| Way::default()).collect();
-        Self { job, tower, orders, telling, carriers, ways, notes: Vec::new(), closing: false }
+        let (notes, paused, closing) = (Vec::new(), false, false);
+        Self { job, tower, orders, telling, carriers, ways, notes, pulse, paused, closing }
     }
 
     /// Works until the post closes.
@@ -112,6 +131,7 @@ impl Clerk {
             self.dismiss_guests();
             self.send_notes();
             self.look_at_central();
+            self.give_signs_of_life();
             let mut moved = self.carry();
             if !moved {
                 self.job.post_bell().prepare();
@@ -128,11 +148,13 @@ impl Clerk {
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Close => self.closing = true,
+                Order::Pause(stopped) => self.paused = stopped,
                 Order::Attach { host, reader, writer } => {
                     let way = &mut self.ways[host as usize];
                     let opened = Incoming::open(reader).and_then(|incoming| {
                         let numbers = (incoming.number(), way.out.open(writer)?);
                         way.incoming = Some(incoming);
+                        way.heard = None;
                         Ok(numbers)
                     });
                     match opened {
@@ -204,6 +226,10 @@ impl Clerk {
         for stream in self.carriers.guests.wait_for().chain(self.carriers.calls.wait_for()) {
             entries.push(PollFd::from_borrowed_fd(stream, PollFlags::IN));
             ready.push(Some(Ready::Guests));
+        }
+        if self.ways.iter().any(Way::is_up) {
+            let beat = self.pulse.due().saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+            limit = Some(limit.map_or(beat, |limit| limit.min(beat)));
         }
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let _interrupted = poll(&mut entries, limit.as_ref());
@@ -333,6 +359,38 @@ impl Clerk {
         }
     }
 
+    /// Says on links that hold nothing else that this post lives, and loses those through which nothing has come for too long. What is under
+    /// way says as much, and counts as soon as a part of it has come.
+    fn give_signs_of_life(&mut self) {
+        let Some(Beat { is_late }) = self.pulse.beat().filter(|_| self.ways.iter().any(Way::is_up)) else { return };
+        // The head of the job, which asks as often, may say first that the host is gone.
+        let patience = self.pulse.silence() + self.pulse.every();
+        let ping = Head { class: Class::Ping, kind: 0, sender: 0, receiver: 0, bytes: 0 };
+        for host in 0..self.ways.len() {
+            let intake = self.job.intake(host as u32);
+            let (now, arrivals, reading) = (Instant::now(), intake.arrivals(), intake.reading());
+            let (paused, way) = (self.paused, &mut self.ways[host]);
+            if !way.is_up() {
+                continue;
+            }
+            let brings = std::mem::replace(&mut way.arrivals, arrivals) != arrivals;
+            // A rank that a debugger has stopped.
+            let is_held = reading.is_some() && reading == way.reading;
+            way.reading = reading;
+            let heard = way.heard.filter(|_| !(is_late || paused || brings || is_held));
+            let since = *way.heard.insert(heard.unwrap_or(now));
+            if now.duration_since(since) > patience {
+                let why = format!("nothing has come through it for {} seconds", patience.as_secs_f64());
+                self.lose(host, &why);
+                continue;
+            }
+            if way.out.is_empty() && self.job.link_token(host as u32).take() {
+                let filled = way.out.send_filled(&ping, |_| Ok(()));
+                debug_assert!(filled.is_ok(), "there is nothing to fill");
+            }
+        }
+    }
+
     fn look_for_files(&mut self) {
         let Some(files) = &mut self.carriers.files else { return };
         let looked = files.look(self.job.placement(), self.job.host(), &mut self.carriers.doors);
@@ -435,9 +493,13 @@ impl Clerk {
 
     /// Hands a packet over; why not, if it is not one that this host sends to that one.
     fn deliver(&mut self, from: usize, head: &Head, body: UserMemory) -> Result<(), String> {
-        if head.class == Class::Bye {
-            self.ways[from].over = true;
-            return Ok(());
+        match head.class {
+            Class::Bye => {
+                self.ways[from].over = true;
+                return Ok(());
+            }
+            Class::Ping => return Ok(()),
+            _ => {}
         }
         let placement = self.job.placement();
         match head.class {

@@ -5,6 +5,9 @@
 //! side it has a link for each host ([`link`]), a stream of bytes in both directions that somebody else opens when the post
 //! [wants](Notice::Wants) it. With a central directory there are no links, and the post only looks for lock files ([`central`]).
 //!
+//! The network between two hosts may break in one direction only, and a remote shell may be stopped without anybody's being told. So posts give
+//! signs of life on links through which nothing else goes, and a link through which nothing comes is lost.
+//!
 //! What is bounded, and by what: a rank's ring by its size; what waits for a link by [`link::OUT_BYTES_MAX`], after which rings and files
 //! are left where they are; what waits for a rank's ring by the windows of its peers (`postrider_os::packet`). A post
 //! always reads from its links, so that no two posts wait for one another.
@@ -24,6 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use postrider_os::bell::BellTower;
 use postrider_os::job::{Job, Transport};
@@ -31,6 +35,8 @@ use postrider_os::parcel::POST;
 use std::path::PathBuf;
 
 pub use scp::{ARRIVALS, Copying};
+
+use crate::pulse::Pulse;
 
 /// What the post tells the agent.
 #[derive(Debug)]
@@ -52,6 +58,7 @@ pub enum Notice {
 #[derive(Debug)]
 enum Order {
     Attach { host: u32, reader: OwnedFd, writer: OwnedFd },
+    Pause(bool),
     Close,
 }
 
@@ -80,11 +87,12 @@ pub struct Post {
 }
 
 impl Post {
-    /// Starts the post of the host that `job` is the segment of. Only once: the rings have one other end.
+    /// Starts the post of the host that `job` is the segment of. Only once: the rings have one other end. A link through which nothing has
+    /// come for somewhat longer than `silence` is lost.
     ///
     /// # Errors
     /// When the system has no descriptor or thread left, or the directories cannot be used.
-    pub fn start(job: Arc<Job>, places: Option<Places>) -> io::Result<Self> {
+    pub fn start(job: Arc<Job>, places: Option<Places>, silence: Duration) -> io::Result<Self> {
         let failed = |error: postrider_os::error::Error| io::Error::other(error.to_string());
         let tower = Arc::new(BellTower::new().map_err(failed)?);
         let told = Arc::new(BellTower::new().map_err(failed)?);
@@ -111,7 +119,7 @@ impl Post {
         }
         let carriers =
             clerk::Carriers { desks, guests, calls: calls::Calls::new(host), doors, files, scp, central };
-        let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers);
+        let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers, Pulse::new(silence));
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
         Ok(Self { orders, notices, tower, told, thread: Some(thread) })
     }
@@ -130,6 +138,11 @@ impl Post {
     /// A link to the post of host `host` is up: `reader` has what that one writes, and what goes to `writer` reaches it.
     pub fn attach(&self, host: u32, reader: OwnedFd, writer: OwnedFd) {
         self.order(Order::Attach { host, reader, writer });
+    }
+
+    /// The ranks of the job are being stopped by a shell, or continued. One that is stopped while it writes or reads a link keeps it.
+    pub fn pause(&self, stopped: bool) {
+        self.order(Order::Pause(stopped));
     }
 
     fn order(&self, order: Order) {

@@ -69,7 +69,7 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 #[test]
 fn packets_of_every_length_cross_in_order_both_ways() {
     let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
-    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None, LIMIT).expect("a post"));
     let mut ends = [0_u32, 1].map(|rank| jobs[rank as usize].post_ends(rank));
     let bells = [0, 1].map(|host: usize| jobs[host].open_post_pipe().expect("the post's pipe"));
     let room = ends[0].0.body_bytes_max();
@@ -111,7 +111,7 @@ fn packets_of_every_length_cross_in_order_both_ways() {
 #[test]
 fn what_ranks_write_themselves_crosses_between_what_the_post_writes() {
     let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
-    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None, LIMIT).expect("a post"));
     connect(&posts[0], &posts[1]);
     let bell = jobs[0].open_post_pipe().expect("the post's pipe");
     let ring = || bell.ring(jobs[0].post_bell());
@@ -146,7 +146,7 @@ fn what_ranks_write_themselves_crosses_between_what_the_post_writes() {
 #[test]
 fn a_rank_reads_the_link_that_it_is_lent_and_the_post_gets_it_back() {
     let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
-    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None, LIMIT).expect("a post"));
     connect(&posts[0], &posts[1]);
     let bell = jobs[1].open_post_pipe().expect("the post's pipe");
     let intake = jobs[1].intake(0);
@@ -210,7 +210,7 @@ fn files_of_every_length_cross() {
     });
     let jobs = [0, 1].map(|host| job(Transport::File, host));
     let start =
-        |host: usize| Post::start(Arc::clone(&jobs[host]), Some(places[host].clone())).expect("a post");
+        |host: usize| Post::start(Arc::clone(&jobs[host]), Some(places[host].clone()), LIMIT).expect("a post");
     let posts = [start(0), start(1)];
     let inbox = Inbox::create(&places[1].local.join("3")).expect("an inbox");
     let outbox = Outbox::open(&places[0].local.join(POST)).expect("the post's inbox");
@@ -251,7 +251,7 @@ fn files_cross_by_a_program_that_copies() {
     let posts = [0, 1].map(|host: usize| {
         drop(Outbox::open(&locals[host]).expect("a directory"));
         let places = Places { local: locals[host].clone(), central: None, copying: copying.clone() };
-        Post::start(job(Transport::File, host as u32), Some(places)).expect("a post")
+        Post::start(job(Transport::File, host as u32), Some(places), LIMIT).expect("a post")
     });
     let inbox = Inbox::create(&locals[1].join("3")).expect("an inbox");
     let outbox = Outbox::open(&locals[0].join(POST)).expect("the post's inbox");
@@ -280,7 +280,7 @@ fn lock_files_in_a_central_directory_are_announced_once() {
     }
     let job = job(Transport::Central, 1);
     let places = Places { local: local.clone(), central: Some(central.clone()), copying: None };
-    let post = Post::start(job, Some(places)).expect("a post");
+    let post = Post::start(job, Some(places), LIMIT).expect("a post");
     let inbox = Inbox::create_announced(&local.join("3"), &central.join("1"), 3).expect("an inbox");
     let outbox = Outbox::open(&central.join("1")).expect("the host's part");
     for number in 0..20 {
@@ -302,7 +302,7 @@ fn lock_files_in_a_central_directory_are_announced_once() {
 
 /// What the post of host 0 says when its link brings `bytes` and ends.
 fn said_after(bytes: &[u8]) -> Option<String> {
-    let post = Post::start(job(Transport::SharedMemory, 0), None).expect("a post");
+    let post = Post::start(job(Transport::SharedMemory, 0), None, LIMIT).expect("a post");
     let ((reader, writer), (mut back, to)) = (pipe(), pipe());
     post.attach(1, reader, to);
     fs::File::from(writer).write_all(bytes).expect("the pipe takes it");
@@ -324,6 +324,32 @@ fn a_link_that_ends_is_lost_unless_it_has_said_goodbye() {
     let bye = Head { class: Class::Bye, kind: 0, sender: 0, receiver: 0, bytes: 0 };
     assert_eq!(said_after(&bye.encode()), None);
     assert_eq!(said_after(&[]).as_deref(), Some("the connection has ended"));
+}
+
+#[test]
+fn a_link_that_is_silent_in_one_direction_is_lost() {
+    let silence = Duration::from_millis(40);
+    let jobs = [0, 1].map(|host| job(Transport::SharedMemory, host));
+    let start = |host: usize| Post::start(Arc::clone(&jobs[host]), None, silence).expect("a post");
+    let posts = [start(0), start(1)];
+    // What the first post writes reaches nobody: a pipe that is open at both ends and that nobody reads.
+    let ((back, to), (_nobody_reads, into_nothing), (there, _nobody_writes)) = (pipe(), pipe(), pipe());
+    posts[0].attach(1, back, into_nothing);
+    posts[1].attach(0, there, to);
+    match notice(&posts[1]) {
+        Notice::Lost { host: 0, why } => assert!(why.contains("nothing has come through it"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_post_that_has_nothing_to_say_says_that_it_lives() {
+    let post = Post::start(job(Transport::SharedMemory, 0), None, Duration::from_secs(2)).expect("a post");
+    let ((back, _open), (there, to)) = (pipe(), pipe());
+    post.attach(1, back, to);
+    let mut said = [0; HEAD_BYTES];
+    fs::File::from(there).read_exact(&mut said).expect("something is said");
+    assert_eq!(Head::decode(said).map(|head| head.class), Some(Class::Ping));
 }
 
 #[test]
@@ -394,7 +420,7 @@ fn damaged_streams_end_a_link_or_are_delivered() {
         let local = folder.path().join("job");
         drop(Outbox::open(&local).map_err(|error| error.to_string())?);
         let places = (transport == Transport::File).then_some(Places { local, central: None, copying: None });
-        let post = Post::start(job(transport, 0), places).map_err(|error| error.to_string())?;
+        let post = Post::start(job(transport, 0), places, LIMIT).map_err(|error| error.to_string())?;
         let ((reader, writer), (back, to)) = (pipe(), pipe());
         post.attach(1, reader, to);
         fs::File::from(writer).write_all(bytes).map_err(|error| error.to_string())?;

@@ -265,7 +265,7 @@ impl<'a> Hosts<'a> {
         self.write_map(&all, &job)?;
         let central = self.chosen.as_ref().map(|place| place.join(MESSAGES));
         let places = Places { local: self.directory.to_owned(), central, copying: None };
-        let post = Post::start(Arc::clone(&job), Some(places))
+        let post = Post::start(Arc::clone(&job), Some(places), self.stand.host_timeout)
             .map_err(|error| format!("cannot start the post: {error}"))?;
         Ok((all, job, (post, links), way, std::mem::take(&mut self.peers), remote))
     }

@@ -25,7 +25,9 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let ring = folder.join(programs::ANOMALIES).join("ring");
     let mut compiler = Command::new(arguments.prefix().join("bin/mpicc"));
     workspace::run(compiler.arg(workspace::root().join("examples/c/ring.c")).arg("-o").arg(&ring))?;
-    let cases = [slept(arguments, &victim), deaths(arguments, &victim), deadlocks(arguments, &deadlock)].into_iter().flatten().collect();
+    // Last those after which a host is back that is not found at once.
+    let cases = [slept(arguments, &victim), deadlocks(arguments, &deadlock), deaths(arguments, &victim)];
+    let cases = cases.into_iter().flatten().collect();
     let no_keys = Options { keys: false, ..Options::default() };
     let dropping = Options { firewall: Firewall::Peers, ..Options::default() };
     let small = Options { tmp: Some("16m".to_owned()), ..Options::default() };
@@ -41,7 +43,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
 type Harm = fn(&Stage<'_>) -> Result<()>;
 
 fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
-    let harms: [(&str, Harm, Harm); 8] = [
+    let harms: [(&str, Harm, Harm); 11] = [
         ("an agent is killed", |stage| signal(stage, 2, "postrider agent", "-9"), nothing),
         ("a session of sshd is killed", |stage| signal(stage, 2, "sshd: ", "-9"), nothing),
         ("a link's remote shell is killed", |stage| signal(stage, 1, " h2 exec sh", "-9"), nothing),
@@ -58,13 +60,30 @@ fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
             |stage| stage.bed.plug(2, false),
             |stage| stage.bed.plug(2, true),
         ),
+        (
+            "a host does not get what others send",
+            |stage| drop_what_comes(stage, 2, ""),
+            |stage| take_what_comes(stage, 2),
+        ),
+        (
+            "a host does not get what one other sends",
+            |stage| drop_what_comes(stage, 2, "ip saddr 10.77.0.2"),
+            |stage| take_what_comes(stage, 2),
+        ),
+        (
+            "a link's remote shell is stopped",
+            |stage| signal(stage, 1, " h2 exec sh", "-STOP"),
+            |stage| signal(stage, 1, " h2 exec sh", "-CONT").or(Ok(())),
+        ),
         ("a host dies", |stage| stage.bed.kill_host(2), |stage| stage.bed.start_host(2)),
     ];
     let case = |(name, harm, mend): (&str, Harm, Harm)| {
         let (arguments, victim) = (arguments.clone(), victim.to_owned());
         let killed = name == "the launcher is killed";
+        // With files the ranks notice nothing by themselves.
+        let way = name.starts_with("a host does not get").then_some(Way::FileSsh);
         Case::new(name, move |stage| {
-            let running = start(&arguments, stage, &victim)?;
+            let running = start(&arguments, stage, &victim, way)?;
             harm(stage)?;
             let ended = running.wait(stage.bed, stage.before, stage.limit)?;
             mend(stage)?;
@@ -105,20 +124,38 @@ fn slept(arguments: &Arguments, victim: &str) -> Vec<Case> {
     let case = |way: Way| {
         let (arguments, victim) = (arguments.clone(), victim.to_owned());
         Case::new(format!("the launcher is stopped for too long, {}", way.name()), move |stage| {
-            let running = start_by(&arguments, stage, &victim, Some(way))?;
+            let running = start(&arguments, stage, &victim, Some(way))?;
             signal(stage, 0, "postrider run", "-STOP")?;
             bed::wait_for("the end of the agents", || {
                 let agents = |host| watch::processes_like(stage.bed, host, "postrider agent");
                 Ok((agents(1).is_empty() && agents(2).is_empty()).then_some(()))
             })?;
             signal(stage, 0, "postrider run", "-CONT")?;
+            running.go_on()?;
             let ended = running.wait(stage.bed, stage.before, stage.limit)?;
             let told = ["h1, h2", "this launcher was stopped"].iter().all(|word| ended.error.contains(word));
-            Ok((!ended.exited(1) || !told)
-                .then(|| ended.problem("expected exit code 1, both hosts, and that the launcher was stopped")))
+            Ok((!ended.exited(1) || !told).then(|| {
+                ended.problem("expected exit code 1, both hosts, and that the launcher was stopped")
+            }))
         })
     };
     ways.into_iter().map(case).collect()
+}
+
+/// Breaks the network in one direction: what comes to a host over it is dropped, or only what `from` selects.
+fn drop_what_comes(stage: &Stage<'_>, host: usize, from: &str) -> Result<()> {
+    let rules = format!(
+        "add table inet broken\nadd chain inet broken inbound {{ type filter hook input priority -10; }}
+         add rule inet broken inbound iifname eth0 {from} drop"
+    );
+    let words = ["ip", "netns", "exec", &format!("h{host}"), "nft", &rules].map(str::to_owned);
+    workspace::run(stage.bed.inside().args(words))
+}
+
+/// Mends it.
+fn take_what_comes(stage: &Stage<'_>, host: usize) -> Result<()> {
+    let host = format!("h{host}");
+    workspace::run(stage.bed.inside().args(["ip", "netns", "exec", &host, "nft", "delete table inet broken"]))
 }
 
 fn nothing(_: &Stage<'_>) -> Result<()> {
@@ -126,12 +163,7 @@ fn nothing(_: &Stage<'_>) -> Result<()> {
 }
 
 /// Starts a job that waits for ever, and returns once its ranks have met, for which they need a link.
-fn start(arguments: &Arguments, stage: &Stage<'_>, victim: &str) -> Result<Running> {
-    start_by(arguments, stage, victim, None)
-}
-
-/// The same with messages that travel in a certain way.
-fn start_by(arguments: &Arguments, stage: &Stage<'_>, victim: &str, way: Option<Way>) -> Result<Running> {
+fn start(arguments: &Arguments, stage: &Stage<'_>, victim: &str, way: Option<Way>) -> Result<Running> {
     let options = ["--hosts", "h1:2,h2:2", "--host-timeout", "5"];
     let command = arguments.launch(&options, way, &[victim, "recv", "stay"]);
     let mut running = stage.start(0, &command)?;
