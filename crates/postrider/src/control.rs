@@ -4,6 +4,9 @@
 //! of the same build (the remote shell sees to that), so there are no versions. Nothing here blocks: what cannot be
 //! sent now waits in memory, and how much that can be is bounded by what is said: output and input flow only against
 //! credit, everything else is small. The end of the channel is the end of the job on that host.
+//!
+//! The head trusts no agent: what one says is short ([`TO_HEAD_BYTES_MAX`]), its texts are [made harmless](ToHead::harmless) as soon as they
+//! have come, and it speaks for nobody but itself and its ranks (`head/ranks.rs`).
 
 use std::ffi::OsString;
 use std::io;
@@ -17,11 +20,24 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::launch::{Application, Refusal};
+use crate::remote_shell::harmless;
 use crate::report::Place;
 use crate::supervise::Failed;
 
-/// Longer messages do not exist.
-const MESSAGE_BYTES_MAX: usize = 64 << 20;
+/// The head says nothing that is longer: an assignment with the names of all hosts and a large environment.
+pub const TO_AGENT_BYTES_MAX: usize = 64 << 20;
+/// An agent says nothing that is longer: the places of as many ranks as a host may have.
+pub const TO_HEAD_BYTES_MAX: usize = 1 << 20;
+/// Whoever does not take so much of what it is told is not spoken to any more.
+const WAITING_BYTES_MAX: usize = 2 * TO_AGENT_BYTES_MAX;
+/// Letters of a text from another host.
+const TEXT_LETTERS_MAX: usize = 4000;
+/// Letters of what a rank waits for.
+const LINE_LETTERS_MAX: usize = 400;
+/// Letters of the name of an MPI function.
+const CALL_LETTERS_MAX: usize = 64;
+/// Texts that an agent may have for the user before its ranks start.
+const WARNINGS_MAX: usize = 16;
 /// Bytes read at once.
 const READ_BYTES: usize = 64 << 10;
 /// Output that one agent may have under way to each of the head's two outputs.
@@ -187,11 +203,80 @@ pub enum ToHead {
     Pong,
 }
 
+impl ToHead {
+    /// The same with texts that may be shown on a terminal, whatever host they come from.
+    pub fn harmless(self) -> Self {
+        match self {
+            Self::Prepared { directory, cores, mut warnings } => {
+                warnings.truncate(WARNINGS_MAX);
+                let warnings = warnings.into_iter().map(|warning| text(&warning)).collect();
+                // A name, not a text: whoever uses it looks whether it can be one.
+                Self::Prepared { directory, cores, warnings }
+            }
+            Self::Refused(Refusal { exit_code, message }) => {
+                Self::Refused(Refusal { exit_code, message: text(&message) })
+            }
+            Self::Failed(failed) => Self::Failed(Failed { place: place(failed.place), ..failed }),
+            Self::Places(places) => {
+                Self::Places(places.into_iter().map(|(rank, found)| (rank, place(found))).collect())
+            }
+            Self::LinkFailed(host, why) => Self::LinkFailed(host, text(&why)),
+            Self::LinkLost(host, why) => Self::LinkLost(host, text(&why)),
+            Self::Broken(why) => Self::Broken(text(&why)),
+            other @ (Self::Started(_)
+            | Self::Ended { .. }
+            | Self::RankWaits
+            | Self::Rest(_)
+            | Self::Output(..)
+            | Self::InputTaken(_)
+            | Self::InputClosed
+            | Self::Wants(_)
+            | Self::Over
+            | Self::GaveUp(_)
+            | Self::Pong) => other,
+        }
+    }
+}
+
+/// A text whose lines after the first cannot be taken for lines of the launcher's own.
+fn text(text: &str) -> String {
+    let short: String = harmless(text.as_bytes()).chars().take(TEXT_LETTERS_MAX).collect();
+    let mut lines = short.lines();
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |all, line| match line.starts_with("  ") {
+        true => all + "\n" + line,
+        false => all + "\n  " + line,
+    })
+}
+
+fn place(place: Place) -> Place {
+    match place {
+        Place::In(call) => Place::In(word(&call)),
+        Place::Waits(call, what) => Place::Waits(word(&call), line(&what)),
+        Place::Asks(what) => Place::Asks(line(&what)),
+        other
+        @ (Place::BeforeInit | Place::Outside | Place::AfterFinalize | Place::Gone | Place::Unknown) => other,
+    }
+}
+
+/// The name of a function.
+fn word(call: &str) -> String {
+    let letters = call.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_');
+    letters.take(CALL_LETTERS_MAX).collect()
+}
+
+/// What a rank waits for, on one line.
+fn line(what: &str) -> String {
+    harmless(what.as_bytes()).replace(['\n', '\t'], " ").chars().take(LINE_LETTERS_MAX).collect()
+}
+
 /// One end of a control channel.
 #[derive(Debug)]
 pub struct Channel {
     reader: OwnedFd,
     writer: OwnedFd,
+    /// Longer messages do not come.
+    bytes_max: usize,
     received: Vec<u8>,
     taken: usize,
     waiting: Vec<u8>,
@@ -200,17 +285,17 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The channel that consists of these two pipes.
+    /// The channel that consists of these two pipes, through which no message comes that is longer than `bytes_max`.
     ///
     /// # Errors
     /// When they cannot be made not to block.
-    pub fn new(reader: OwnedFd, writer: OwnedFd) -> io::Result<Self> {
+    pub fn new(reader: OwnedFd, writer: OwnedFd, bytes_max: usize) -> io::Result<Self> {
         for pipe in [&reader, &writer] {
             let flags = rustix::fs::fcntl_getfl(pipe)?;
             rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
         }
         let (received, waiting) = (Vec::new(), Vec::new());
-        Ok(Self { reader, writer, received, taken: 0, waiting, sent: 0, end: None })
+        Ok(Self { reader, writer, bytes_max, received, taken: 0, waiting, sent: 0, end: None })
     }
 
     /// Readable when a message may have come.
@@ -239,6 +324,9 @@ impl Channel {
         let bytes = (self.waiting.len() - start - 4) as u32;
         self.waiting[start..start + 4].copy_from_slice(&bytes.to_le_bytes());
         self.flush();
+        if self.waiting.len() - self.sent > WAITING_BYTES_MAX {
+            self.close("it does not take what it is told");
+        }
     }
 
     /// Sends what waits, as far as it goes now.
@@ -247,7 +335,14 @@ impl Channel {
             match rustix::io::write(&self.writer, &self.waiting[self.sent..]) {
                 Ok(bytes) => self.sent += bytes,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return,
+                Err(Errno::AGAIN) => {
+                    // What has been sent is not kept until all has.
+                    if self.sent >= READ_BYTES {
+                        self.waiting.drain(..self.sent);
+                        self.sent = 0;
+                    }
+                    return;
+                }
                 // What the other end has said before it left can still be read.
                 Err(_) => break,
             }
@@ -260,7 +355,7 @@ impl Channel {
     pub fn fill(&mut self) {
         let mut buffer = [0; READ_BYTES];
         // What an end says without pause is not kept without limit.
-        while self.end.is_none() && self.received.len() < 4 + MESSAGE_BYTES_MAX {
+        while self.end.is_none() && self.received.len() < 4 + self.bytes_max {
             match rustix::io::read(&self.reader, &mut buffer) {
                 Ok(0) => self.close("the connection was closed"),
                 Ok(bytes) => {
@@ -281,13 +376,13 @@ impl Channel {
         let (length, rest) = self.received[self.taken..].split_first_chunk()?;
         let bytes = u32::from_le_bytes(*length) as usize;
         let message = match rest.get(..bytes) {
+            _ if bytes > self.bytes_max => None,
             Some(message) => postcard::from_bytes(message).ok(),
-            None if bytes <= MESSAGE_BYTES_MAX => {
+            None => {
                 self.received.drain(..self.taken);
                 self.taken = 0;
                 return None;
             }
-            None => None,
         };
         match message {
             Some(message) => {
@@ -321,7 +416,7 @@ mod tests {
     fn pair() -> (Channel, Channel) {
         let pipe = || pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let ((read_a, write_b), (read_b, write_a)) = (pipe(), pipe());
-        let channel = |reader, writer| Channel::new(reader, writer).expect("a channel");
+        let channel = |reader, writer| Channel::new(reader, writer, 1 << 20).expect("a channel");
         (channel(read_a, write_a), channel(read_b, write_b))
     }
 
@@ -344,6 +439,43 @@ mod tests {
         drop(head);
         agent.fill();
         assert!(agent.next::<ToAgent>().is_none() && agent.end().is_some());
+    }
+
+    #[test]
+    fn who_takes_nothing_of_what_it_is_told_is_not_spoken_to_any_more() {
+        let (mut head, _agent) = pair();
+        while head.end().is_none() {
+            head.send(&ToAgent::Input(vec![7; 8 << 20]));
+            assert!(head.waiting.len() <= WAITING_BYTES_MAX + (9 << 20));
+        }
+        assert!(head.end().is_some_and(|why| why.contains("does not take")));
+    }
+
+    #[test]
+    fn texts_of_other_hosts_cannot_steer_a_terminal() {
+        let evil = "a\x1b[2J\u{202e}b\r\npostrider: rank 0\x07";
+        let failed = Failed {
+            rank: 0,
+            pid: 1,
+            kind: crate::report::Kind::NeverJoined,
+            place: Place::In(evil.to_owned()),
+        };
+        let said = [
+            ToHead::Prepared { directory: "/".to_owned(), cores: 1, warnings: vec![evil.to_owned(); 100] },
+            ToHead::Refused(Refusal::new(2, evil)),
+            ToHead::Failed(failed),
+            ToHead::Places(vec![(0, Place::In(evil.repeat(1000))), (1, Place::Asks(evil.to_owned()))]),
+            ToHead::Places(vec![(0, Place::Waits(evil.to_owned(), evil.repeat(1000)))]),
+            ToHead::LinkFailed(1, evil.to_owned()),
+            ToHead::LinkLost(1, evil.to_owned()),
+            ToHead::Broken(evil.repeat(1000)),
+        ];
+        for said in said {
+            let shown = format!("{:?}", said.harmless());
+            assert!(!shown.contains("\\u{") && !shown.contains("\\r"), "{shown}");
+            assert!(!shown.contains("\\npostrider"), "a line that looks like one of the launcher's: {shown}");
+            assert!(shown.len() < 16 << 10, "{} letters", shown.len());
+        }
     }
 
     proptest! {

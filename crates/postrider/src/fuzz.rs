@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde::Serialize;
 
-use crate::control::{Assignment, Channel, Messages, ToAgent, ToHead};
+use crate::control::{Assignment, Channel, Messages, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
 use crate::hosts::{Host, allocated, parse_list, place, read_file};
 use crate::launch::Refusal;
 use crate::report::{Kind, Place};
@@ -19,7 +19,7 @@ use crate::supervise::Failed;
 static ALLOCATOR: Watched = Watched;
 
 /// A message as it travels.
-fn message(message: &impl Serialize) -> Vec<u8> {
+pub fn message(message: &impl Serialize) -> Vec<u8> {
     let mut bytes = postcard::to_extend(message, vec![0; 4]).expect("it can be written");
     let length = (bytes.len() - 4) as u32;
     bytes[..4].copy_from_slice(&length.to_le_bytes());
@@ -36,19 +36,20 @@ fn pipe(content: &[u8]) -> Result<OwnedFd, String> {
 fn receive<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<(), String> {
     let nowhere =
         std::fs::File::options().write(true).open("/dev/null").map_err(|error| error.to_string())?;
-    let mut channel = Channel::new(pipe(bytes)?, nowhere.into()).map_err(|error| error.to_string())?;
+    let mut channel =
+        Channel::new(pipe(bytes)?, nowhere.into(), TO_AGENT_BYTES_MAX).map_err(|error| error.to_string())?;
     channel.fill();
     while channel.next::<T>().is_some() {}
     channel.fill();
     if channel.end().is_some() { Ok(()) } else { Err("the channel does not end".to_owned()) }
 }
 
-#[test]
-fn what_agents_say() {
+/// What each agent of a job of two may say.
+pub fn words_of_agents() -> Vec<ToHead> {
     let failed = Failed { rank: 3, pid: 77, kind: Kind::NeverJoined, place: Place::BeforeInit };
     let prepared =
         ToHead::Prepared { directory: "/tmp/a".to_owned(), cores: 4, warnings: vec!["x".to_owned()] };
-    let samples = [
+    vec![
         prepared,
         ToHead::Refused(Refusal::new(2, "no room")),
         ToHead::Started(vec![1, 2, 3]),
@@ -57,17 +58,31 @@ fn what_agents_say() {
         ToHead::Places(vec![(0, Place::Unknown)]),
         ToHead::Output(1, false, b"hello\n".to_vec()),
         ToHead::LinkFailed(1, "why".to_owned()),
+        ToHead::LinkLost(0, "why".to_owned()),
+        ToHead::Broken("why".to_owned()),
+        ToHead::Wants(1),
+        ToHead::RankWaits,
+        ToHead::Rest(true),
+        ToHead::InputTaken(1),
+        ToHead::InputClosed,
+        ToHead::Pong,
+        ToHead::GaveUp(std::time::Duration::from_secs(1)),
         ToHead::Over,
-    ];
+    ]
+}
+
+#[test]
+fn what_agents_say() {
+    let samples = words_of_agents();
     let one = samples.iter().map(message);
     let all = samples.iter().flat_map(message).collect();
     let samples: Vec<Vec<u8>> = one.chain([all]).collect();
     survives_within(2 << 20, bytes(samples), |bytes| receive::<ToHead>(&bytes));
 }
 
-#[test]
-fn what_the_head_says() {
-    let assignment = Assignment {
+/// A part of a job of two.
+pub fn assignment() -> Assignment {
+    Assignment {
         stall: std::time::Duration::from_secs(10),
         key: 7,
         host: 1,
@@ -82,9 +97,13 @@ fn what_the_head_says() {
         remote_shell: Some("ssh".to_owned()),
         silence: std::time::Duration::from_secs(60),
         inheritance: postrider_os::launch::Inheritance::of_this_process(),
-    };
+    }
+}
+
+#[test]
+fn what_the_head_says() {
     let samples = [
-        ToAgent::Prepare(Box::new(assignment)),
+        ToAgent::Prepare(Box::new(assignment())),
         ToAgent::Start(vec!["/tmp/a".to_owned()]),
         ToAgent::Credit(true, 7),
         ToAgent::Input(vec![1, 2, 3]),

@@ -69,7 +69,8 @@ impl Sink {
         Ok(Self { refuses, regular, terminal, ..Self::plain(file) })
     }
 
-    fn plain(file: File) -> Self {
+    /// A file that takes everything at once.
+    pub fn plain(file: File) -> Self {
         let (refuses, regular, terminal, broken) = (false, true, false, false);
         Self { file, refuses, regular, terminal, pending: Vec::new(), written: 0, unfinished: None, broken }
     }

@@ -235,7 +235,10 @@ fn ranks_word(ranks: &[u32]) -> &'static str {
 /// What is said of a job of which nobody has seen a failure, and whose ranks `ranks` have not been seen to end well either.
 pub fn unknown_end(ranks: &[u32]) -> String {
     let (name, ranks) = (ranks_word(ranks), spans(ranks));
-    format!("postrider: nobody has seen that {name} {ranks} ended with exit code 0\n  {:<10} 1\n", "exit code")
+    format!(
+        "postrider: nobody has seen that {name} {ranks} ended with exit code 0\n  {:<10} 1\n",
+        "exit code"
+    )
 }
 
 /// What is said when the time is over.

@@ -64,7 +64,10 @@ impl Outcome {
             None if all_well && spawned == 0 => Self::Code(0),
             None => Self::Code(failure_code(spawned)),
         };
-        assert!(all_well || outcome != Self::Code(0), "a job ends well, and nobody knows how its ranks have ended");
+        assert!(
+            all_well || outcome != Self::Code(0),
+            "a job ends well, and nobody knows how its ranks have ended"
+        );
         outcome
     }
 }

@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_child_subreaper};
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
-use crate::control::{Assignment, Channel, ToAgent, ToHead};
+use crate::control::{Assignment, Channel, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
 use crate::launch::{Input, Refusal, Started};
 use crate::processes::signal_name;
 use crate::ranks::{LocalRanks, allow_descriptors, end, start_all};
@@ -58,7 +58,8 @@ fn try_agent() -> Result<(), Refusal> {
     keep_descriptors();
     let signals = Signals::receive(&SIGNALS).map_err(|error| Refusal::new(1, error))?;
     let (reader, writer) = (stdin().try_clone_to_owned(), stdout().try_clone_to_owned());
-    let channel = Channel::new(reader.map_err(failed)?, writer.map_err(failed)?).map_err(failed)?;
+    let channel =
+        Channel::new(reader.map_err(failed)?, writer.map_err(failed)?, TO_AGENT_BYTES_MAX).map_err(failed)?;
     close_standard_streams().map_err(failed)?;
     let mut head = Head::new(channel);
     let Some(assignment) = head.assignment() else { return Ok(()) };

@@ -1,5 +1,6 @@
 //! The agents of a job: their channels, how far each has come, and whether it still lives.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::control::{Channel, ToAgent, ToHead};
+use crate::control::{Channel, TO_HEAD_BYTES_MAX, ToAgent, ToHead};
 use crate::hosts::Host;
 use crate::launch::Refusal;
 use crate::pulse::{Beat, Pulse};
@@ -96,15 +97,27 @@ impl Agents {
         placement: &Placement,
         silence: Duration,
     ) -> Result<Self, Refusal> {
-        let failed = |error: std::io::Error| Refusal::new(1, format!("cannot watch agents: {error}"));
-        let arrivals = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
-        let mut all = Vec::with_capacity(remotes.len());
-        for (number, (remote, host)) in (0..).zip(remotes.into_iter().zip(hosts)) {
-            let (output, input) = (remote.output.try_clone(), remote.input.try_clone());
-            let channel = Channel::new(output.map_err(failed)?, input.map_err(failed)?).map_err(failed)?;
+        let speak = |remote: Remote| {
+            let (output, input) = (remote.output.try_clone()?, remote.input.try_clone()?);
+            Ok((Channel::new(output, input, TO_HEAD_BYTES_MAX)?, Some(remote)))
+        };
+        let parties = remotes.into_iter().map(speak).collect::<io::Result<Vec<_>>>();
+        let failed = |error: io::Error| Refusal::new(1, format!("cannot watch agents: {error}"));
+        Self::of_parties(parties.map_err(failed)?, hosts, placement, silence).map_err(failed)
+    }
+
+    /// Takes over agents that can be spoken with, and the remote shells by which they have been started.
+    pub(super) fn of_parties(
+        parties: Vec<(Channel, Option<Remote>)>,
+        hosts: &[Host],
+        placement: &Placement,
+        silence: Duration,
+    ) -> io::Result<Self> {
+        let arrivals = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let mut all = Vec::with_capacity(parties.len());
+        for (number, ((channel, remote), host)) in (0..).zip(parties.into_iter().zip(hosts)) {
             let data = epoll::EventData::new_u64(u64::from(number));
-            epoll::add(&arrivals, channel.reader(), data, epoll::EventFlags::IN)
-                .map_err(|error| failed(error.into()))?;
+            epoll::add(&arrivals, channel.reader(), data, epoll::EventFlags::IN)?;
             let ranks = placement.ranks_on(number).to_vec();
             all.push(Agent {
                 name: host.name.clone(),
@@ -114,7 +127,7 @@ impl Agents {
                 directory: String::new(),
                 cores: 0,
                 pids: Vec::new(),
-                remote: Some(remote),
+                remote,
                 channel,
                 last_heard: Instant::now(),
             });
@@ -174,16 +187,19 @@ impl Agents {
         for number in arrivals.iter().map(|event| event.data.u64() as usize) {
             let agent = &mut self.all[number];
             agent.channel.fill();
-            while let Some(message) = agent.channel.next() {
+            while let Some(message) = agent.channel.next::<ToHead>() {
                 agent.last_heard = Instant::now();
-                received.push((number, Ok(message)));
+                received.push((number, Ok(message.harmless())));
             }
-            if let Some(why) = agent.channel.end() {
-                let why = why.to_owned();
+            if agent.channel.end().is_some() {
                 let _is_there = epoll::delete(&self.arrivals, agent.channel.reader());
-                received.push((number, Err(why)));
             }
         }
+        // The end of a channel may also have shown when something was said.
+        let present = self.all.iter().enumerate().filter(|(_, agent)| agent.is_there());
+        received.extend(
+            present.filter_map(|(number, agent)| Some((number, Err(agent.channel.end()?.to_owned())))),
+        );
         self.all.iter_mut().filter(|agent| agent.is_there()).for_each(|agent| agent.channel.flush());
         if let Some(beat) = self.pulse.beat() {
             received.extend(self.ping(beat));

@@ -11,6 +11,8 @@ mod input;
 mod ranks;
 mod relays;
 mod standstill;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

@@ -1,6 +1,6 @@
 //! Ranks on other hosts, as the supervisor sees them: what their agents report, and what they are told.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use postrider_os::hosts::Placement;
@@ -22,14 +22,16 @@ use crate::supervise::{Event, Failed, Output, Ranks};
 
 /// How often a job in the background looks whether the terminal is its own again.
 const LOOK_FOR_TERMINAL: Duration = Duration::from_secs(1);
+/// The longest name of a directory (Linux, `PATH_MAX`).
+const PATH_BYTES_MAX: usize = 4096;
 /// Credit is given in pieces of at least this size.
 const CREDIT_BYTES: usize = OUTPUT_WINDOW_BYTES / 4;
 
 /// How long a lost link waits for a better explanation, and a host that has given up for others that have.
 const SUSPICION_WAIT: Duration = Duration::from_secs(2);
 
-/// Output of a host that was taken but for which no credit was given yet.
-type Debts = Vec<[usize; 2]>;
+/// Bytes of a host's output and error output.
+type OutputBytes = Vec<[usize; 2]>;
 
 /// What is told besides the hosts and processes of the ranks.
 pub struct Map {
@@ -53,7 +55,14 @@ pub struct RemoteRanks {
     ended: Vec<Option<bool>>,
     /// Output, and error output.
     outputs: [VecDeque<Output>; 2],
-    debts: Debts,
+    /// What was taken of it, but for which no credit was given yet.
+    debts: OutputBytes,
+    /// What has come in all without credit: a host that has no credit left has nothing to send.
+    held: OutputBytes,
+    /// Streams of which the end has come.
+    ended_streams: BTreeSet<usize>,
+    /// Links that hosts have asked others for, each once.
+    wanted_links: BTreeSet<(usize, usize)>,
     input: Option<HeadInput>,
     /// If it is to be told where the ranks run, once they do.
     tells_map: Option<Map>,
@@ -82,6 +91,9 @@ impl RemoteRanks {
             ended: vec![None; ranks],
             outputs: [VecDeque::new(), VecDeque::new()],
             debts: vec![[0; 2]; hosts],
+            held: vec![[0; 2]; hosts],
+            ended_streams: BTreeSet::new(),
+            wanted_links: BTreeSet::new(),
             input: None,
             tells_map: None,
             disturbed: false,
@@ -118,27 +130,13 @@ impl RemoteRanks {
         }
         match message {
             ToHead::Prepared { directory, cores, warnings } => {
-                let agent = self.agents.of(host);
-                if agent.progress != Progress::Preparing {
-                    return;
-                }
-                (agent.directory, agent.cores, agent.progress) = (directory, cores, Progress::Prepared);
-                let shown = |warning: String| harmless(warning.as_bytes());
-                let say =
-                    |warning| Event::Say(format!("postrider: host {}: {}\n", agent.name, shown(warning)));
-                events.extend(warnings.into_iter().map(say));
-                self.start();
+                self.prepared(host, directory, cores, warnings, events);
             }
-            ToHead::Refused(refusal) => {
-                let agent = self.agents.of(host);
-                (agent.progress, agent.living) = (Progress::Refused, 0);
-                let message = format!("host {}: {}", agent.name, harmless(refusal.message.as_bytes()));
-                events.push(Event::Refused(Refusal::new(failure_code(refusal.exit_code), message)));
-            }
+            ToHead::Refused(refusal) => self.refused(host, refusal, events),
             ToHead::Started(pids) => self.started(host, pids, events),
             ToHead::Ended { rank, well, unborn, spawned_code } => {
-                if self.spawned_code == 0 {
-                    self.spawned_code = spawned_code;
+                if self.spawned_code == 0 && spawned_code != 0 {
+                    self.spawned_code = failure_code(spawned_code);
                 }
                 self.rank_has_ended(host, rank, well, unborn);
             }
@@ -149,7 +147,9 @@ impl RemoteRanks {
             ToHead::RankWaits => events.extend(self.missing.map(|rank| self.never_joined(rank))),
             ToHead::Places(places) => {
                 for (rank, place) in places {
-                    if let Some(known) = self.places.get_mut(rank as usize) {
+                    if self.is_of(rank, host)
+                        && let Some(known) = self.places.get_mut(rank as usize)
+                    {
                         known.1 = place;
                     }
                 }
@@ -163,28 +163,63 @@ impl RemoteRanks {
                 self.look_for_standstill();
             }
             ToHead::Output(rank, error, bytes) if self.is_of(rank, host) => {
-                let stream = 2 * rank as usize + usize::from(error);
-                self.outputs[usize::from(error)].push_back(Output { stream, bytes });
+                self.has_written(host, rank, error, bytes, events);
             }
             // Nobody of ours speaks for the ranks of another host.
             ToHead::Output(..) | ToHead::Failed(_) => {}
-            ToHead::InputTaken(bytes) => {
+            ToHead::InputTaken(bytes) if self.is_of(0, host) => {
                 self.input.iter_mut().for_each(|input| input.taken(bytes as usize));
             }
-            ToHead::InputClosed => self.input.iter_mut().for_each(HeadInput::close),
+            ToHead::InputClosed if self.is_of(0, host) => self.input.iter_mut().for_each(HeadInput::close),
+            ToHead::InputTaken(_) | ToHead::InputClosed => {}
             ToHead::Wants(other) => {
-                if (other as usize) < self.agents.count() {
-                    self.agents.of(other as usize).send(&ToAgent::OpenLink(host as u32));
+                let other = other as usize;
+                if other < self.agents.count() && self.wanted_links.insert((host, other)) {
+                    self.agents.of(other).send(&ToAgent::OpenLink(host as u32));
                 }
             }
             ToHead::LinkFailed(other, why) => self.relay(host, other as usize, why),
             ToHead::LinkLost(other, why) => self.suspect(host, other as usize, why),
             ToHead::Broken(why) => events.push(Event::HostFailed(self.failure_of(host, why))),
             ToHead::Over if self.finishing => self.agents.of(host).progress = Progress::Over,
-            ToHead::Over => self.lose(host, "it has ended its part of the job, which nobody has asked for", events),
+            ToHead::Over => {
+                self.lose(host, "it has ended its part of the job, which nobody has asked for", events)
+            }
             ToHead::GaveUp(silence) => self.is_given_up_by(host, silence, events),
             ToHead::Pong => {}
         }
+    }
+
+    fn prepared(
+        &mut self,
+        host: usize,
+        directory: String,
+        cores: u32,
+        warnings: Vec<String>,
+        events: &mut Vec<Event>,
+    ) {
+        if !is_directory(&directory) {
+            let why = "its directory for the job, which TMPDIR chooses there, has a name that cannot be used";
+            return self.lose(host, why, events);
+        }
+        let agent = self.agents.of(host);
+        if agent.progress != Progress::Preparing {
+            return;
+        }
+        (agent.directory, agent.cores, agent.progress) = (directory, cores, Progress::Prepared);
+        let say = |warning| Event::Say(format!("postrider: host {}: {warning}\n", agent.name));
+        events.extend(warnings.into_iter().map(say));
+        self.start();
+    }
+
+    fn refused(&mut self, host: usize, refusal: Refusal, events: &mut Vec<Event>) {
+        let agent = self.agents.of(host);
+        if agent.progress == Progress::Started {
+            return self.lose(host, "it has refused what it had already begun", events);
+        }
+        (agent.progress, agent.living) = (Progress::Refused, 0);
+        let message = format!("host {}: {}", agent.name, refusal.message);
+        events.push(Event::Refused(Refusal::new(failure_code(refusal.exit_code), message)));
     }
 
     /// Has all agents start their ranks once all are prepared.
@@ -199,10 +234,10 @@ impl RemoteRanks {
 
     fn started(&mut self, host: usize, pids: Vec<u32>, events: &mut Vec<Event>) {
         let agent = self.agents.of(host);
-        agent.pids = pids;
-        if agent.progress == Progress::Starting {
-            agent.progress = Progress::Started;
+        if agent.progress != Progress::Starting || agent.ranks.len() < pids.len() {
+            return self.lose(host, "it has started what it was not told to start", events);
         }
+        (agent.pids, agent.progress) = (pids, Progress::Started);
         if self.placement.host_of(0) as usize == host {
             self.input = Some(HeadInput::new());
         }
@@ -211,6 +246,19 @@ impl RemoteRanks {
         {
             events.push(Event::Say(self.map(&map)));
         }
+    }
+
+    /// A rank has written something, or will write no more. What comes without credit is not kept.
+    fn has_written(&mut self, host: usize, rank: u32, error: bool, bytes: Vec<u8>, events: &mut Vec<Event>) {
+        let (kind, stream) = (usize::from(error), 2 * rank as usize + usize::from(error));
+        if bytes.is_empty() && !self.ended_streams.insert(stream) {
+            return;
+        }
+        self.held[host][kind] += bytes.len();
+        if self.held[host][kind] > OUTPUT_WINDOW_BYTES {
+            return self.lose(host, "it has sent more output than it may before some is taken", events);
+        }
+        self.outputs[kind].push_back(Output { stream, bytes });
     }
 
     /// Whether a number is that of a rank of host `host`.
@@ -314,14 +362,14 @@ impl RemoteRanks {
     }
 
     fn failure_of(&self, host: usize, why: String) -> HostFailure {
-        let (agent, why) = (&self.agents.all()[host], harmless(why.as_bytes()));
+        let agent = &self.agents.all()[host];
         HostFailure { hosts: vec![agent.name.clone()], ranks: agent.ranks.clone(), why }
     }
 
     /// Links two hosts that cannot reach each other.
     fn relay(&mut self, host: usize, other: usize, why: String) {
         let Some(end) = self.agents.all().get(other).map(|agent| end(other, agent)) else { return };
-        if !self.finishing {
+        if !self.finishing && other != host {
             self.relays.add([self::end(host, &self.agents.all()[host]), end], why);
         }
     }
@@ -384,7 +432,13 @@ impl Ranks for RemoteRanks {
         let terminal = background.then(|| Instant::now() + LOOK_FOR_TERMINAL);
         let suspicion = self.suspicion.iter().map(|(due, _)| *due);
         let gave_up = self.gave_up.iter().map(|(due, ..)| *due);
-        terminal.into_iter().chain(suspicion).chain(gave_up).chain(self.cleaners.due()).chain([self.agents.due()]).min()
+        terminal
+            .into_iter()
+            .chain(suspicion)
+            .chain(gave_up)
+            .chain(self.cleaners.due())
+            .chain([self.agents.due()])
+            .min()
     }
 
     fn look(&mut self) -> Vec<Event> {
@@ -412,7 +466,7 @@ impl Ranks for RemoteRanks {
             *debt += output.bytes.len();
             if *debt >= CREDIT_BYTES {
                 self.agents.of(host).send(&ToAgent::Credit(kind == 1, *debt as u32));
-                *debt = 0;
+                self.held[host][kind] -= std::mem::take(debt);
             }
             return Some(output);
         }
@@ -486,6 +540,11 @@ impl Ranks for RemoteRanks {
     fn abandon(self) {
         self.agents.leave();
     }
+}
+
+/// Whether an agent's word for its directory can be told others, and shown.
+fn is_directory(name: &str) -> bool {
+    name.starts_with('/') && name.len() <= PATH_BYTES_MAX && harmless(name.as_bytes()) == name
 }
 
 fn end(host: usize, agent: &Agent) -> End {

@@ -25,6 +25,8 @@ use crate::pulse::{Beat, Pulse};
 
 /// Packets taken from one desk before the next has its turn.
 const PACKETS_PER_TURN: u32 = 32;
+/// What posts have to say to a host waits for its link; one that asks and asks, and takes no answer, is lost.
+const NOTES_MAX: usize = 1 << 16;
 /// How often the post looks whether ranks that have been lent a link still look at it.
 const LOAN: Duration = Duration::from_millis(4);
 
@@ -338,7 +340,8 @@ impl Clerk {
                 continue;
             }
             let waits = self.notes.iter().any(|(other, ..)| *other == host);
-            if !waits && way.out.is_idle() && self.job.link_token(host).take() {
+            let has_room = way.out.is_idle() && !way.out.is_full();
+            if !waits && has_room && self.job.link_token(host).take() {
                 let filled = way.out.send_filled(&head, |room| {
                     room.copy_from_slice(&body);
                     Ok(())
@@ -346,6 +349,18 @@ impl Clerk {
                 debug_assert!(filled.is_ok(), "copying does not fail");
             } else {
                 self.notes.push((host, head, body));
+            }
+        }
+        self.lose_those_that_take_no_answer();
+    }
+
+    fn lose_those_that_take_no_answer(&mut self) {
+        for host in 0..self.ways.len() {
+            // Counting is not worth while before there are that many in all.
+            let waiting = || self.notes.iter().filter(|(other, ..)| *other as usize == host).count();
+            if self.notes.len() > NOTES_MAX && waiting() > NOTES_MAX {
+                self.lose(host, "it asks for more than it takes answers to");
+                self.notes.retain(|(other, ..)| *other as usize != host);
             }
         }
     }
@@ -362,7 +377,9 @@ impl Clerk {
     /// Says on links that hold nothing else that this post lives, and loses those through which nothing has come for too long. What is under
     /// way says as much, and counts as soon as a part of it has come.
     fn give_signs_of_life(&mut self) {
-        let Some(Beat { is_late }) = self.pulse.beat().filter(|_| self.ways.iter().any(Way::is_up)) else { return };
+        let Some(Beat { is_late }) = self.pulse.beat().filter(|_| self.ways.iter().any(Way::is_up)) else {
+            return;
+        };
         // The head of the job, which asks as often, may say first that the host is gone.
         let patience = self.pulse.silence() + self.pulse.every();
         let ping = Head { class: Class::Ping, kind: 0, sender: 0, receiver: 0, bytes: 0 };

@@ -9,6 +9,8 @@ use postrider_os::memory::{OwnedMemory, UserMemory};
 use postrider_os::packet::{WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
+/// All guests of other hosts together may have so much waiting for one rank: their numbers are not known beforehand, so that a host could make up any.
+const GUESTS_BYTES_MAX: u64 = 64 * WINDOW_BYTES;
 /// What each packet that waits counts besides its bytes.
 const PACKET_BYTES: u64 = 8;
 
@@ -24,6 +26,8 @@ pub struct Desk {
     waiting: VecDeque<(u32, OwnedMemory)>,
     /// Bytes that wait, of each sender.
     waiting_bytes: BTreeMap<u32, u64>,
+    /// The sum of those that are guests'.
+    guests_bytes: u64,
     /// Keeps a guest's rings mapped.
     _bridge: Option<Bridge>,
 }
@@ -54,6 +58,7 @@ impl Desk {
             to,
             waiting: VecDeque::new(),
             waiting_bytes: BTreeMap::new(),
+            guests_bytes: 0,
             _bridge: bridge,
         }
     }
@@ -93,11 +98,18 @@ impl Desk {
         if self.waiting.is_empty() && self.push(label, body, bytes) {
             return true;
         }
+        let more = bytes as u64 + PACKET_BYTES;
         let waiting = self.waiting_bytes.entry(sender).or_default();
-        *waiting += bytes as u64 + PACKET_BYTES;
+        *waiting += more;
         // Credits need no window, and are never more than the packets that they are for.
         if *waiting > 2 * WINDOW_BYTES {
             return false;
+        }
+        if self.is_guest(sender) {
+            self.guests_bytes += more;
+            if self.guests_bytes > GUESTS_BYTES_MAX {
+                return false;
+            }
         }
         let mut kept = OwnedMemory::new(bytes);
         body.copy_to(UserMemory::of(&mut kept), bytes);
@@ -116,10 +128,14 @@ impl Desk {
             let sender = of_label(label).1;
             if let Some(waiting) = self.waiting_bytes.get_mut(&sender) {
                 *waiting -= body.len() as u64 + PACKET_BYTES;
+                // A host may make up numbers of guests without end.
+                if *waiting == 0 {
+                    self.waiting_bytes.remove(&sender);
+                }
             }
-        }
-        if self.waiting.is_empty() {
-            self.waiting_bytes.clear();
+            if self.is_guest(sender) {
+                self.guests_bytes -= body.len() as u64 + PACKET_BYTES;
+            }
         }
         self.waiting.len() < before
     }
@@ -133,6 +149,10 @@ impl Desk {
     /// Whether a packet of so many bytes fits into the ring at all.
     pub fn fits(&self, bytes: usize) -> bool {
         bytes <= self.to.body_bytes_max()
+    }
+
+    fn is_guest(&self, sender: u32) -> bool {
+        sender >= self.owner.0.placement().ranks()
     }
 
     fn push(&mut self, label: u32, body: UserMemory, bytes: usize) -> bool {

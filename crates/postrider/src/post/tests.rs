@@ -169,7 +169,14 @@ fn a_rank_reads_the_link_that_it_is_lent_and_the_post_gets_it_back() {
         let source = jobs[1].open_link_source(0).expect("a pipe");
         eventually("nothing comes", || {
             assert_ne!(source.fill(intake).expect("it can be read"), Filled::End);
-            if let Found::Packet(head, _) = intake.next() { Some(head) } else { None }
+            match intake.next() {
+                Found::Packet(head, _) if head.class == Class::Ping => {
+                    intake.take(&head);
+                    None
+                }
+                Found::Packet(head, _) => Some(head),
+                Found::Nothing | Found::Nonsense => None,
+            }
         })
     };
     for round in 0..20 {
@@ -209,8 +216,9 @@ fn files_of_every_length_cross() {
         Places { local, central: None, copying: None }
     });
     let jobs = [0, 1].map(|host| job(Transport::File, host));
-    let start =
-        |host: usize| Post::start(Arc::clone(&jobs[host]), Some(places[host].clone()), LIMIT).expect("a post");
+    let start = |host: usize| {
+        Post::start(Arc::clone(&jobs[host]), Some(places[host].clone()), LIMIT).expect("a post")
+    };
     let posts = [start(0), start(1)];
     let inbox = Inbox::create(&places[1].local.join("3")).expect("an inbox");
     let outbox = Outbox::open(&places[0].local.join(POST)).expect("the post's inbox");
@@ -370,8 +378,28 @@ fn nothing_from_a_link_is_trusted() {
     assert!(said_after(&file.encode()).expect("it is lost").contains("another way"));
 }
 
+#[test]
+fn a_host_that_asks_and_takes_no_answer_is_lost() {
+    let post = Post::start(job(Transport::SharedMemory, 0), None, LIMIT).expect("a post");
+    let ((reader, writer), (_nobody_reads, to)) = (pipe(), pipe());
+    post.attach(1, reader, to);
+    let asking = std::thread::spawn(move || {
+        // A call that is none, which is answered by its end.
+        let calls = stream(Class::Call, &[(7, 1, &b"?"[..]); 1000]).into_iter();
+        let calls: Vec<u8> =
+            calls.enumerate().map(|(at, byte)| if at % 17 == 1 { 0 } else { byte }).collect();
+        let mut writer = fs::File::from(writer);
+        while writer.write_all(&calls).is_ok() {}
+    });
+    match notice(&post) {
+        Notice::Lost { host: 1, why } => assert!(why.contains("takes answers"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    asking.join().expect("it only writes");
+}
+
 /// Packets that rank 1 sends to rank 0, and what the posts of other hosts might send.
-fn streams(class: Class) -> [Vec<u8>; 4] {
+fn streams(class: Class) -> [Vec<u8>; 6] {
     let body = [7; 40];
     let piece = |number: u64, offset: u64, bytes: u64| {
         let words = [number, offset, bytes].map(u64::to_le_bytes);
@@ -384,6 +412,9 @@ fn streams(class: Class) -> [Vec<u8>; 4] {
         stream(class, &[(1, 0, &first), (3, 2, &whole), (1, 0, &last)]),
         stream(class, &[(1, 0, b""), (1, 2, &body[..8])]),
         [stream(class, &[(3, 0, &whole)]), bye.encode().to_vec()].concat(),
+        // Guests of host 1, and what posts say to each other.
+        stream(class, &[(5, 0, &whole), (7, 0, &whole), (7, 4, &whole)]),
+        [Class::Ping, Class::Call, Class::Gone].map(|class| stream(class, &[(5, 1, &body[..9])])).concat(),
     ]
 }
 

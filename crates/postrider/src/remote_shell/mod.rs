@@ -16,7 +16,7 @@ mod refusals;
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::io::{self, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
@@ -26,7 +26,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
-use rustix::fs::MemfdFlags;
+use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use bootstrap::{Arrived, Failed};
@@ -59,8 +59,10 @@ const PAUSE: Duration = Duration::from_millis(400);
 const PAUSE_MAX: Duration = Duration::from_secs(8);
 /// Time that a remote shell has to end after its output has ended.
 const END_LIMIT: Duration = Duration::from_secs(5);
-/// Bytes of complaints that are kept for messages: the last ones.
+/// Bytes of complaints that are used for messages: the last ones.
 const COMPLAINTS_BYTES_MAX: u64 = 16 << 10;
+/// Bytes of complaints that are kept; a remote shell that says more finds its error output full.
+const COMPLAINTS_KEPT_BYTES_MAX: u64 = 1 << 20;
 
 /// How other hosts are reached.
 #[derive(Clone, Debug)]
@@ -102,17 +104,21 @@ impl Remote {
     }
 }
 
-/// The error output of a remote shell: an anonymous file.
+/// The error output of a remote shell: an anonymous file, which cannot grow. Its offset, which the remote shell has as well, says how much was
+/// written.
 #[derive(Debug)]
 struct Complaints(File);
 
 impl Complaints {
     fn new() -> io::Result<Self> {
-        Ok(Self(rustix::fs::memfd_create("complaints", MemfdFlags::CLOEXEC)?.into()))
+        let file = rustix::fs::memfd_create("complaints", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        rustix::fs::ftruncate(&file, COMPLAINTS_KEPT_BYTES_MAX)?;
+        rustix::fs::fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK)?;
+        Ok(Self(file.into()))
     }
 
     fn text(&self) -> String {
-        let bytes = self.0.metadata().map_or(0, |found| found.len());
+        let bytes = (&self.0).stream_position().unwrap_or(0).min(COMPLAINTS_KEPT_BYTES_MAX);
         let mut text = vec![0; bytes.min(COMPLAINTS_BYTES_MAX) as usize];
         let read = self.0.read_at(&mut text, bytes.saturating_sub(COMPLAINTS_BYTES_MAX)).unwrap_or(0);
         harmless(&text[..read])

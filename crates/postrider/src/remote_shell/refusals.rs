@@ -148,12 +148,17 @@ pub fn quoted(complaints: &str) -> String {
     }
 }
 
+/// Whether a letter changes the direction in which others are shown, so that a text looks like another.
+fn turns_text(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Text from another host that may be shown on a terminal: without control characters, which could do anything there.
 pub fn harmless(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
     let letter = |letter: char| match letter {
         '\n' | '\t' => letter,
-        letter if letter.is_control() => '?',
+        letter if letter.is_control() || turns_text(letter) => '?',
         letter => letter,
     };
     text.chars().map(letter).collect::<String>().trim().to_owned()

@@ -27,6 +27,7 @@ use postrider_os::standing::{Word, time_limit, use_all_cores};
 use rustix::stdio::{dup2_stdin, stdin};
 
 use crate::flags::Stand;
+use crate::remote_shell::harmless;
 use guests::Guests;
 use serving::Serving;
 
@@ -71,9 +72,9 @@ fn work(stand: &Stand) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells the user something. Standard error may be gone.
+/// Tells the user something, which may come from another host. Standard error may be gone.
 fn complain(what: &str) {
-    let _nobody_listens = writeln!(io::stderr(), "postrider: {what}");
+    let _nobody_listens = writeln!(io::stderr(), "postrider: {}", harmless(what.as_bytes()));
 }
 
 /// The name of this host for other hosts.

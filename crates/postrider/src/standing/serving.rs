@@ -19,14 +19,11 @@ use super::peers::{Peer, Say};
 use super::preparing::Prepared;
 use crate::links::News;
 use crate::post::Notice;
+use crate::pulse::{Beat, Pulse};
 
 /// How often one looks at files of other agents: soon after something has happened, and later.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-/// Without such files everything is told, but that another host has vanished.
-const PING_EVERY: Duration = Duration::from_secs(5);
-/// Pings in the time that a host may be silent, at least.
-const PINGS_IN_SILENCE: u32 = 4;
 /// How long the reason may take after a link has ended, which comes from host 0 through a connection of its own.
 const REASON_LIMIT: Duration = Duration::from_secs(2);
 /// Time that ranks have to end on request before they are killed.
@@ -64,9 +61,9 @@ pub struct Serving {
     done: BTreeSet<u32>,
     gone: BTreeSet<u32>,
     pause: Duration,
-    /// How long another host may be silent.
-    silence: Duration,
-    ping_due: Instant,
+    /// Links that hosts have asked others for, each once.
+    wanted_links: BTreeSet<(u32, u32)>,
+    pulse: Pulse,
 }
 
 impl Serving {
@@ -84,8 +81,8 @@ impl Serving {
             done,
             gone,
             pause: PAUSE_MIN,
-            silence,
-            ping_due: Instant::now(),
+            wanted_links: BTreeSet::new(),
+            pulse: Pulse::new(silence),
         }
     }
 
@@ -141,9 +138,8 @@ impl Serving {
             links.wait_for(&mut entries);
         }
         let by_files = self.prepared.peers.iter().any(|peer| peer.descriptor().is_none() && !peer.is_over());
-        let until_ping = self.ping_due.saturating_duration_since(Instant::now());
-        let until_told = if self.prepared.peers.is_empty() { PING_EVERY } else { until_ping };
-        let limit = if by_files || self.lost.is_some() { self.pause } else { until_told };
+        let until_beat = self.pulse.due().saturating_duration_since(Instant::now());
+        let limit = if by_files || self.lost.is_some() { self.pause } else { until_beat };
         self.guests.sleep(entries, limit);
         let events = self.guests.look();
         self.pause = if events.is_empty() { (self.pause * 5 / 4).min(PAUSE_MAX) } else { PAUSE_MIN };
@@ -245,22 +241,17 @@ impl Serving {
     /// Says to other agents that this one lives, and finds those that do not. A host may vanish without a word, and without traffic nothing
     /// else would tell.
     fn ping(&mut self) -> Result<(), Failure> {
-        let (now, every) = (Instant::now(), PING_EVERY.min(self.silence / PINGS_IN_SILENCE));
-        if now < self.ping_due {
-            return Ok(());
-        }
-        // Whoever was stopped, as all of a job that is suspended, has heard nothing of others meanwhile.
-        let was_stopped = now.duration_since(self.ping_due) > every;
-        self.ping_due = now + every;
+        let Some(Beat { is_late }) = self.pulse.beat() else { return Ok(()) };
+        let (now, silence) = (Instant::now(), self.pulse.silence());
         for peer in self.prepared.peers.iter_mut().filter(|peer| !self.gone.contains(&peer.host)) {
             // That it has gone is seen where it is heard.
             let _gone = peer.ping();
-            if was_stopped {
+            if is_late {
                 peer.forgive();
             }
-            if now.saturating_duration_since(peer.last_heard()) > self.silence {
+            if now.saturating_duration_since(peer.last_heard()) > silence {
                 let name = &self.prepared.all[peer.host as usize].name;
-                let seconds = self.silence.as_secs_f64();
+                let seconds = silence.as_secs_f64();
                 let why = format!("host {name} has not answered for {seconds} seconds; the job is ended");
                 return Err(Failure::Here(why));
             }
@@ -294,10 +285,19 @@ impl Serving {
                 Say::Welcome => {}
                 Say::Done => drop(self.done.insert(host)),
                 Say::Gone => drop(self.gone.insert(host)),
-                Say::Over => course = Course::IsOver,
+                // Only host 0 knows of all, and what it says of the ranks here is known here as well.
+                Say::Over if self.prepared.host != 0 && self.said_done => course = Course::IsOver,
+                Say::Over => {
+                    let name = &self.prepared.all[host as usize].name;
+                    return Err(Failure::Here(format!(
+                        "host {name} ends the job, which goes on; the job is ended"
+                    )));
+                }
                 Say::Failed(why) => return Err(Failure::Told(why)),
                 Say::Wants(opener) if (opener as usize) < self.prepared.all.len() => {
-                    self.ask_for_link(host, opener);
+                    if self.wanted_links.insert((host, opener)) {
+                        self.ask_for_link(host, opener);
+                    }
                 }
                 Say::Open(wanting) => {
                     let mail = self.prepared.mail.as_mut();
