@@ -170,7 +170,8 @@ impl State {
     /// The longest body of a one-sided packet to `peer`: a piece, where the way there has such, so that both sides are busy.
     pub(super) fn part_bytes_max(&self, peer: u32) -> u64 {
         let Limits { eager_bytes_max, piece_bytes_max, .. } = self.transport.limits(peer);
-        if piece_bytes_max > 0 { piece_bytes_max as u64 } else { eager_bytes_max.min(PART_BYTES_MAX) }
+        let limit = if piece_bytes_max > 0 { piece_bytes_max as u64 } else { eager_bytes_max };
+        limit.min(PART_BYTES_MAX)
     }
 
     /// Sends parts as long as there is room; true when all has left, and the operation has ended for its memory here.

@@ -423,7 +423,7 @@ impl State {
             Kind::Piece if self.is_partitioned(key_of(first)) => {
                 self.take_part(key_of(first), peer, second, &mut body)
             }
-            Kind::Piece => self.take_piece(key_of(first), second, &body),
+            Kind::Piece => self.take_piece(key_of(first), second, &mut body),
             Kind::Placed => {
                 let Some(Status { bytes, .. }) = self.receiving(key_of(first))?.matched else {
                     return Err(lost("receive"));
@@ -494,15 +494,15 @@ impl State {
         self.matching.hold(header.context, envelope, Arrived { peer, bytes: bytes as u64, content });
     }
 
-    fn take_piece(&mut self, receive: Key, offset: u64, body: &Body) -> Result<()> {
-        let Body::Memory(memory, bytes) = *body else { return Err(lost("piece")) };
+    fn take_piece(&mut self, receive: Key, offset: u64, body: &mut Body) -> Result<()> {
+        let bytes = body.bytes();
         let receiving = self.receiving(receive)?;
         if receiving.matched.is_none() {
             return Err(lost("piece"));
         }
         let room = receiving.buffer.bytes().saturating_sub(offset).min(bytes as u64) as usize;
         if room > 0 {
-            receiving.buffer.fill(offset, memory, room);
+            receiving.buffer.fill_part(offset, body, room)?;
         }
         self.arrive(receive, bytes as u64)
     }

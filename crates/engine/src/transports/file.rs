@@ -11,36 +11,42 @@
 //!
 //! A file's name is `<sender>.<number>`, both decimal; numbers count the packets of that pair from 0, so that the receiver
 //! restores the order whatever order the names are found in. Its bytes are a magic word, the packet's kind and body
-//! length, the header, and the body. A message of any size is one file: sending never waits for the receiver. A short
+//! length, the header, and the body. A message of any size is one file, as long as its receiver keeps up: how far a sender may run ahead is
+//! bounded for each pair, by credits that are files of their own ([`window`]). A short
 //! file is read as soon as it arrives, and kept to be sent again or removed; a long one stays on disk until its message is matched, and is then read
 //! straight into the user's buffer ([`MessageFile`]).
 //!
 //! Nothing that stands in a name or a file is trusted: what is not a whole packet of a rank of this job is an error that
 //! names the file.
 
+mod window;
+
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::{Address, Inbox, Outbox, ReceivedFile, Spare};
 use postrider_os::hall::{Welcome, key_of_files};
 use postrider_os::hosts::Placement;
 use postrider_os::memory::{OwnedMemory, UserMemory};
+use postrider_os::packet::CREDIT;
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Identity, Kind};
 use super::{Body, Incoming, Limits, Multicast, SingleCopy};
 use crate::error::{Error, Result};
+use window::{Credit, SHORT_BYTES_MAX, Window};
 
 /// `"PR"`, a version, and the packet's kind; then the length of the body.
 const PREFIX_BYTES: usize = 12;
 const MAGIC: [u8; 3] = *b"PR\x01";
-/// What the first read of a file takes in: the whole packet, unless it is long.
-const FIRST_READ_BYTES: usize = 64 << 10;
+/// A piece of an announced message, which is read while the next one is written.
+const PIECE_BYTES_MAX: usize = 16 << 20;
 /// The shortest message of which several receivers get links to one file.
 const MULTICAST_BYTES_MIN: u64 = 16 << 10;
 /// The most files that are kept to be sent again.
@@ -66,6 +72,8 @@ pub struct FileTransport {
     found: BTreeSet<Name>,
     /// Files that have been taken, for what is sent next.
     spares: Vec<Spare>,
+    /// Tells of long messages that are not held any more.
+    let_go: (Sender<LetGo>, Receiver<LetGo>),
     buffer: OwnedMemory,
 }
 
@@ -83,6 +91,7 @@ struct Peer {
     outbox: Option<Outbox>,
     sent: u64,
     received: u64,
+    window: Window,
     /// If it is of another job: how its files here are called, and where files for it go.
     stranger: Option<(Identity, Way)>,
 }
@@ -123,7 +132,7 @@ impl FileTransport {
         };
         let peers = (0..placement.ranks()).map(|_| Peer::default()).collect();
         let hosts = (0..placement.hosts()).map(|_| None).collect();
-        let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(FIRST_READ_BYTES));
+        let (inbox, buffer) = (Arc::new(inbox.map_err(refused)?), OwnedMemory::new(SHORT_BYTES_MAX));
         let mut transport = Self {
             inbox,
             directories,
@@ -136,6 +145,7 @@ impl FileTransport {
             hosts,
             found: BTreeSet::new(),
             spares: Vec::new(),
+            let_go: channel(),
             buffer,
         };
         transport.scan()?;
@@ -207,8 +217,10 @@ impl FileTransport {
         }
     }
 
-    pub(super) fn limits(&self) -> Limits {
-        Limits { eager_bytes_max: u64::MAX, piece_bytes_max: 0, single_copy: SingleCopy::Never }
+    pub(super) fn limits(&self, peer: u32) -> Limits {
+        let file_bytes_max = self.peers[peer as usize].window.eager_file_bytes_max();
+        let eager_bytes_max = file_bytes_max - (PREFIX_BYTES + HEADER_BYTES_MAX) as u64;
+        Limits { eager_bytes_max, piece_bytes_max: PIECE_BYTES_MAX, single_copy: SingleCopy::Never }
     }
 
     pub(super) fn send(
@@ -219,8 +231,11 @@ impl FileTransport {
         bytes: usize,
     ) -> Result<bool> {
         let (head, length) = head(header, bytes);
+        if !self.peers[peer as usize].window.has_room((length + bytes) as u64) {
+            return Ok(false);
+        }
         self.put(peer, &head[..length], body, bytes).map_err(refused)?;
-        self.peers[peer as usize].sent += 1;
+        self.peers[peer as usize].count_sent(header, (length + bytes) as u64);
         Ok(true)
     }
 
@@ -271,7 +286,7 @@ impl FileTransport {
     }
 
     /// Sends one file to several for which [`FileTransport::links_to`] holds, and returns how many of them, from the first
-    /// on, have got it.
+    /// on, have got it: none from the first on that is too far behind.
     pub(super) fn multicast(
         &mut self,
         peers: &[u32],
@@ -279,18 +294,27 @@ impl FileTransport {
         body: UserMemory,
         bytes: usize,
     ) -> Result<usize> {
+        let (head, length) = head(header, bytes);
+        let file_bytes = (length + bytes) as u64;
+        let keeps_up = |peer: &&u32| {
+            let window = self.peers[**peer as usize].window;
+            window.has_room(file_bytes) && file_bytes <= window.eager_file_bytes_max()
+        };
+        let peers = &peers[..peers.iter().take_while(keeps_up).count()];
+        if peers.is_empty() {
+            return Ok(0);
+        }
         for peer in peers {
             self.open(*peer).map_err(refused)?;
         }
         let addresses: Vec<Address> = peers.iter().filter_map(|peer| self.address(*peer)).collect();
-        let (head, length) = head(header, bytes);
         let sent = match self.directories.central {
             Some(_) => Outbox::send_locked_to_all(&addresses, &head[..length], body, bytes),
             None => Outbox::send_to_all(&addresses, &head[..length], body, bytes),
         };
         let sent = sent.map_err(refused)?;
         for peer in &peers[..sent] {
-            self.peers[*peer as usize].sent += 1;
+            self.peers[*peer as usize].count_sent(header, file_bytes);
         }
         Ok(sent)
     }
@@ -356,16 +380,41 @@ impl FileTransport {
 
     /// Takes the next packet whose turn it is.
     pub(super) fn receive(&mut self) -> Result<Option<Incoming>> {
-        let mut next = self.next();
-        if next.is_none() {
-            let (found, names) =
-                (&mut self.found, Names { key: self.key, peers: &self.peers, strangers: &self.strangers });
-            if !self.inbox.arrived(|text| found.extend(names.read(text))).map_err(refused)? {
-                self.scan()?;
-            }
-            next = self.next();
+        while let Ok(LetGo { sender, file_bytes }) = self.let_go.1.try_recv() {
+            self.peers[sender as usize].window.let_go(file_bytes);
+            self.give_credit(sender)?;
         }
-        next.map(|name| self.take(name)).transpose()
+        loop {
+            let mut next = self.next();
+            if next.is_none() {
+                let (found, names) = (
+                    &mut self.found,
+                    Names { key: self.key, peers: &self.peers, strangers: &self.strangers },
+                );
+                if !self.inbox.arrived(|text| found.extend(names.read(text))).map_err(refused)? {
+                    self.scan()?;
+                }
+                next = self.next();
+            }
+            let Some(name) = next else { return Ok(None) };
+            if let Some(incoming) = self.take(name)? {
+                return Ok(Some(incoming));
+            }
+        }
+    }
+
+    /// Gives back to a process what this one is done with, if that is enough.
+    fn give_credit(&mut self, peer: u32) -> Result<()> {
+        let Some(credit) = self.peers[peer as usize].window.due() else { return Ok(()) };
+        let head = [&prefix(CREDIT, Credit::BYTES)[..], &credit.encode()].concat();
+        let nothing = UserMemory::of(&mut self.buffer);
+        match self.put(peer, &head, nothing, 0) {
+            Ok(()) => self.peers[peer as usize].sent += 1,
+            // The other process has ended, or the job that it is of: it wants no room any more.
+            Err(error) if error.reason.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(refused(error)),
+        }
+        Ok(())
     }
 
     fn scan(&mut self) -> Result<()> {
@@ -395,7 +444,8 @@ impl FileTransport {
         }
     }
 
-    fn take(&mut self, name: Name) -> Result<Incoming> {
+    /// Takes a packet; none when it was about this process's window only.
+    fn take(&mut self, name: Name) -> Result<Option<Incoming>> {
         let text = self.text_of(name);
         let broken = |what: &str| {
             let place =
@@ -403,36 +453,57 @@ impl FileTransport {
             Error::new(MPI_ERR_OTHER, format!("message file {}: {what}", place.display()))
         };
         let file = self.inbox.open(&text).map_err(refused)?;
-        let mut prefix = [0; PREFIX_BYTES + HEADER_BYTES_MAX];
+        let mut start = [0; PREFIX_BYTES + HEADER_BYTES_MAX];
         let memory = UserMemory::of(&mut self.buffer);
-        let read = file.read_start(memory, FIRST_READ_BYTES).map_err(|e| broken(&e.to_string()))?;
-        let known = read.min(prefix.len());
-        memory.read(&mut prefix[..known]);
-        let (header, body_bytes) = parse(&prefix[..known]).ok_or_else(|| broken("it is no packet"))?;
+        let read = file.read_start(memory, SHORT_BYTES_MAX).map_err(|e| broken(&e.to_string()))?;
+        let known = read.min(start.len());
+        memory.read(&mut start[..known]);
+        if let Some(credit) = credit(&start[..known]) {
+            self.done_with(name, &text, file, read)?;
+            self.peers[name.sender as usize].window.redeem(credit);
+            return Ok(None);
+        }
+        let (header, body_bytes) = parse(&start[..known]).ok_or_else(|| broken("it is no packet"))?;
         let start = PREFIX_BYTES + header.bytes();
         let body = if read - start == body_bytes {
-            // The names of ranks' files never come back, and are known to be taken when the directory is read.
-            let own = self.spares.len() < SPARES_MAX && self.peers[name.sender as usize].stranger.is_none();
-            match own.then(|| self.inbox.keep(&text, file, read)).flatten() {
-                Some(spare) => self.spares.push(spare),
-                None => self.inbox.remove(&text).map_err(refused)?,
-            }
+            self.done_with(name, &text, file, read)?;
+            self.peers[name.sender as usize].window.take(read as u64);
             Body::Memory(memory.offset(start as i64), body_bytes)
         } else {
             let bytes = file.bytes().map_err(|e| broken(&e.to_string()))?;
             if bytes != (start + body_bytes) as u64 {
                 return Err(broken(&format!("it has {bytes} bytes and says {}", start + body_bytes)));
             }
-            let inbox = Arc::clone(&self.inbox);
+            self.peers[name.sender as usize].window.take(bytes);
             Body::File(MessageFile {
-                inbox,
+                inbox: Arc::clone(&self.inbox),
                 name: text,
                 file: Some(file),
                 start: start as u64,
                 bytes: body_bytes,
+                let_go: header.kind.is_whole().then(|| (self.let_go.0.clone(), name.sender)),
             })
         };
-        Ok(Incoming { peer: name.sender, header, body })
+        self.give_credit(name.sender)?;
+        Ok(Some(Incoming { peer: name.sender, header, body }))
+    }
+
+    /// Keeps a file that was read to be sent again, or removes it.
+    fn done_with(&mut self, name: Name, text: &CStr, file: ReceivedFile, bytes: usize) -> Result<()> {
+        // The names of ranks' files never come back, and are known to be taken when the directory is read.
+        let own = self.spares.len() < SPARES_MAX && self.peers[name.sender as usize].stranger.is_none();
+        match own.then(|| self.inbox.keep(text, file, bytes)).flatten() {
+            Some(spare) => self.spares.push(spare),
+            None => self.inbox.remove(text).map_err(refused)?,
+        }
+        Ok(())
+    }
+}
+
+impl Peer {
+    fn count_sent(&mut self, header: &Header, file_bytes: u64) {
+        self.sent += 1;
+        self.window.charge(file_bytes, header.kind.is_whole());
     }
 }
 
@@ -458,11 +529,22 @@ fn opened(
 /// What stands before the body of a packet's file, and its length.
 fn head(header: &Header, body_bytes: usize) -> ([u8; PREFIX_BYTES + HEADER_BYTES_MAX], usize) {
     let mut head = [0; PREFIX_BYTES + HEADER_BYTES_MAX];
-    head[..3].copy_from_slice(&MAGIC);
-    head[3] = header.kind as u8;
-    head[4..PREFIX_BYTES].copy_from_slice(&(body_bytes as u64).to_le_bytes());
+    head[..PREFIX_BYTES].copy_from_slice(&prefix(header.kind as u8, body_bytes));
     head[PREFIX_BYTES..].copy_from_slice(&header.encode());
     (head, PREFIX_BYTES + header.bytes())
+}
+
+fn prefix(kind: u8, body_bytes: usize) -> [u8; PREFIX_BYTES] {
+    let mut prefix = [0; PREFIX_BYTES];
+    prefix[..3].copy_from_slice(&MAGIC);
+    prefix[3] = kind;
+    prefix[4..].copy_from_slice(&(body_bytes as u64).to_le_bytes());
+    prefix
+}
+
+/// What a file gives back to this process's window, if that is what it is for.
+fn credit(bytes: &[u8]) -> Option<Credit> {
+    Credit::decode(bytes.strip_prefix(&prefix(CREDIT, Credit::BYTES))?)
 }
 
 impl Visited {
@@ -541,6 +623,15 @@ pub struct MessageFile {
     file: Option<ReceivedFile>,
     start: u64,
     bytes: usize,
+    /// Whom to tell when it is not held any more, and who sent it, if it is a message that its sender has not announced.
+    let_go: Option<(Sender<LetGo>, u32)>,
+}
+
+/// A long message is not held any more.
+#[derive(Clone, Copy, Debug)]
+struct LetGo {
+    sender: u32,
+    file_bytes: u64,
 }
 
 impl MessageFile {
@@ -577,6 +668,10 @@ impl Drop for MessageFile {
     fn drop(&mut self) {
         // A file that is gone already has been removed with its directory: nothing is left behind.
         let _ = self.inbox.remove(&self.name);
+        if let Some((let_go, sender)) = &self.let_go {
+            // Without its transport nobody wants to know.
+            let _ = let_go.send(LetGo { sender: *sender, file_bytes: self.start + self.bytes as u64 });
+        }
     }
 }
 

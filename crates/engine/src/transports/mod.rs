@@ -364,7 +364,7 @@ impl Transport {
             }
             Self::SharedMemory(transport) => transport.limits(),
             Self::Hosts(transport) => transport.limits(peer),
-            Self::File(transport) => transport.limits(),
+            Self::File(transport) => transport.limits(peer),
             Self::Simulated(transport) => transport.limits(),
             Self::Bridged(transport) => transport.limits(peer),
         }

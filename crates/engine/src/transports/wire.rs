@@ -75,6 +75,12 @@ impl Kind {
         Self::ALL.get(usize::from(number).wrapping_sub(1)).copied()
     }
 
+    /// Whether it is a message that was not announced, whose receiver may not want it yet.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Eager | Self::EagerSynchronous)
+    }
+
     /// How many words follow the envelope.
     #[must_use]
     pub fn words(self) -> usize {

@@ -1,9 +1,12 @@
 //! Order: messages of one pair never overtake one another, whatever way they take (MPI 5.0, section 3.5).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use postrider_abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use postrider_engine::point_to_point::Mode;
 
-use super::worlds::{RANKS, Rank, everywhere, pattern};
+use super::worlds::{RANKS, Rank, WAYS, Way, everywhere, pattern, run};
 
 /// Short, eager, announced: in turn, so that each kind follows each other.
 const LENGTHS: [usize; 7] = [0, 900, 8, 5000, 300, 40, 70_000];
@@ -91,4 +94,58 @@ fn receive_one(rank: Rank<'_>, peer: i32, number: usize) {
     let (status, data) = rank.recv(peer, number as i32, 1000);
     assert_eq!((status.source, status.tag), (peer, number as i32));
     assert_eq!(data, pattern(number * 5, number * 8 + peer as usize));
+}
+
+/// A process that computes holds up those who flood it, after a bounded number of messages; they go on when it looks.
+#[test]
+fn nobody_runs_ahead_of_a_process_that_computes() {
+    let (count, bytes) = (1200_usize, 4096);
+    let real = WAYS.iter().filter(|way| !matches!(way, Way::Simulated { .. }));
+    for (way, ranks) in real.flat_map(|way| [2, 3].map(|ranks| (*way, ranks))) {
+        let (all_are_sent, last) = (AtomicBool::new(false), ranks as i32 - 1);
+        run(way, ranks, &|rank: Rank<'_>| {
+            if rank.rank == 0 {
+                let send = |number| rank.isend(Mode::Standard, last, 5, &pattern(bytes, number));
+                let sends: Vec<_> = (0..count).map(send).collect();
+                let left = sends.iter().filter(|send| rank.is_complete(send)).count();
+                all_are_sent.store(true, Ordering::Release);
+                assert!(left <= 1024, "{way:?}: {left} messages have left");
+                sends.into_iter().for_each(|send| drop(rank.wait(send)));
+            } else if rank.rank == last {
+                while !all_are_sent.load(Ordering::Acquire) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                for number in 0..count {
+                    assert_eq!(rank.recv(0, 5, bytes).1, pattern(bytes, number), "message {number}");
+                }
+            }
+        });
+    }
+}
+
+/// Long messages that nobody receives do not take more and more of the file system, nor do they stop those behind them.
+#[test]
+fn messages_get_past_long_ones_that_nobody_receives() {
+    let (count, bytes) = (80_usize, 1 << 20);
+    for way in [Way::File, Way::HostsByFiles, Way::HostsByCentralFiles] {
+        run(way, 3, &|rank: Rank<'_>| {
+            if rank.rank == 0 {
+                let send = |number| rank.isend(Mode::Standard, 2, 5, &pattern(bytes, number));
+                let sends: Vec<_> = (0..count).map(send).collect();
+                rank.send(2, 6, &[]);
+                rank.recv(2, 6, 0);
+                let left = sends.iter().filter(|send| rank.is_complete(send)).count();
+                assert!(left <= 64, "{way:?}: {left} messages lie there");
+                rank.send(2, 7, &[]);
+                sends.into_iter().for_each(|send| drop(rank.wait(send)));
+            } else if rank.rank == 2 {
+                rank.recv(0, 6, 0);
+                rank.send(0, 6, &[]);
+                rank.recv(0, 7, 0);
+                for number in 0..count {
+                    assert_eq!(rank.recv(0, 5, bytes).1, pattern(bytes, number), "message {number}");
+                }
+            }
+        });
+    }
 }
