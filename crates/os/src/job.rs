@@ -21,6 +21,7 @@
 //!            +64  doorbell (see `wait`): futex word, sleeping flag     written by everybody
 //!            +72  descriptor of the pipe at which the rank may sleep  written by the rank
 //!            +80  the bell of the rank's helper: futex word, sleeping flag   written by everybody
+//!            +88  whether nobody may send it packets between hosts     written by the post, see `packet`
 //!            +128 the rank's rest                                      see `rest`
 //! map      4 bytes per rank of the job: the number of its host
 //! links    32 bytes per host: the token of the link to it and the words of its intake     see `link` and `intake`
@@ -71,7 +72,7 @@ pub const ENV_ENGINE: &str = "POSTRIDER_ENGINE";
 pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
@@ -752,6 +753,18 @@ impl Slot<'_> {
     pub fn abort(&self, code: i32) {
         self.segment.word32(self.base + 8).store(code as u32, Relaxed);
         self.set_state(State::Aborted);
+    }
+
+    /// Whether packets for this rank are to wait where they are, since its post keeps enough of them.
+    #[inline]
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.segment.word32(self.base + 88).load(Relaxed) != 0
+    }
+
+    /// Says whether packets for this rank are to wait (the post). Ring those who may wait for them afterwards.
+    pub fn set_stopped(&self, stopped: bool) {
+        self.segment.word32(self.base + 88).store(u32::from(stopped), Relaxed);
     }
 
     /// The exit code that the rank asked for by [`Slot::abort`].

@@ -5,8 +5,9 @@
 //! on the way from it. Kinds are the engine's own, but for [`CREDIT`].
 //!
 //! Ranks limit themselves: a rank has at most [`WINDOW_BYTES`] on the way to one other, until that one has said by a
-//! credit that it has taken them. So a rank that computes for an hour holds up nobody but those who write to it,
-//! and posts need to keep no more than that.
+//! credit that it has taken them. So a rank that computes for an hour holds up nobody but those who write to it. Windows are as wide as one
+//! stream needs; when the post of a host keeps more for one rank than its share of [`KEPT_BYTES_MAX`], because many write to it, it tells
+//! the others by [`Class::Stop`], and their ranks send it nothing until [`Class::Go`].
 //!
 //! Between posts each packet has a [`Head`] of 16 bytes, all numbers little-endian:
 //!
@@ -23,6 +24,8 @@
 pub const CREDIT: u8 = 0xff;
 /// The most bytes that may be on the way from one rank to one other, with the 8 bytes that each packet counts besides its own.
 pub const WINDOW_BYTES: u64 = 4 << 20;
+/// What a post keeps for the ranks of its host until it asks others to stop; each rank has an equal share.
+pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// The most ranks, and guests, that labels have room for.
 pub const RANKS_MAX: u32 = 1 << 24;
 /// The most bytes that follow a [`Head`].
@@ -59,16 +62,22 @@ pub enum Class {
     Call,
     /// Nothing: the sending post lives, and the link brings what it writes.
     Ping,
+    /// Nothing: the post of the sender, a rank, keeps enough for it. Nobody is to send it packets, but for credits.
+    Stop,
+    /// Nothing: packets may be sent to the sender again.
+    Go,
 }
 
 impl Class {
-    const ALL: [(u8, Self); 6] = [
+    const ALL: [(u8, Self); 8] = [
         (1, Self::Packet),
         (2, Self::File),
         (3, Self::Bye),
         (4, Self::Gone),
         (5, Self::Call),
         (6, Self::Ping),
+        (7, Self::Stop),
+        (8, Self::Go),
     ];
 }
 

@@ -3,7 +3,8 @@
 //! Each process has one ring to the post and one from it, for all peers together; see [`postrider_os::packet`] for their
 //! labels. A pair of processes has a window: what is on the way from one to the other, counted from being put into the ring
 //! until the receiver has taken it, is bounded. The receiver gives bytes back in large portions, by credits. Credits need
-//! no window themselves, and there are never more of them than of other packets.
+//! no window themselves, and there are never more of them than of other packets. If the receiver's post keeps much for it, because many
+//! send to it, all of them stop until it has taken that.
 //!
 //! A short packet that answers one which has just come is probably awaited: it goes into the link's pipe at once
 //! ([`postrider_os::link`]), without the post. Other short ones are part of a stream, which the post gathers into fewer system calls.
@@ -224,7 +225,7 @@ impl Post {
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         let head_bytes = header.bytes();
         let weight = (head_bytes + bytes) as u64 + PACKET_BYTES;
-        if self.pair(peer).on_the_way + weight > WINDOW_BYTES {
+        if self.pair(peer).on_the_way + weight > WINDOW_BYTES || self.is_stopped(peer) {
             return false;
         }
         let (is_awaited, is_long) = (std::mem::take(&mut self.is_awaited), bytes >= STREAM_BYTES_MIN);
@@ -248,6 +249,12 @@ impl Post {
         self.pair(peer).on_the_way += weight;
         self.expect(peer, bytes);
         true
+    }
+
+    /// Whether the post of this peer's host keeps enough for it. Guests are few, and have windows only.
+    #[inline]
+    fn is_stopped(&self, peer: u32) -> bool {
+        peer < self.job.placement().ranks() && self.job.slot(peer).is_stopped()
     }
 
     /// Writes a packet into the link, if it has room, nobody else is writing, and all that was sent before has been written.

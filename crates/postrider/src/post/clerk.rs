@@ -131,6 +131,7 @@ impl Clerk {
                 }
             }
             self.dismiss_guests();
+            self.weigh_desks();
             self.send_notes();
             self.look_at_central();
             self.give_signs_of_life();
@@ -163,6 +164,8 @@ impl Clerk {
                         Ok((reader, writer)) => {
                             self.job.intake(host).open(reader);
                             self.job.link_token(host).open(writer);
+                            let stopped = self.carriers.desks.iter().filter(|desk| desk.is_stopped());
+                            self.notes.extend(stopped.map(|desk| (host, stop_or_go(desk), Vec::new())));
                         }
                         Err(error) => self.lose(host as usize, &error.to_string()),
                     }
@@ -318,6 +321,29 @@ impl Clerk {
             let head = Head { class: Class::Gone, kind: 0, sender: dead, receiver: 0, bytes: 0 };
             let others = (0..self.job.placement().hosts()).filter(|&host| host != self.job.host());
             self.notes.extend(others.map(|host| (host, head, Vec::new())));
+        }
+    }
+
+    /// Tells all hosts for which ranks of this one they are to stop, since too much waits for these, and for which they may go on.
+    fn weigh_desks(&mut self) {
+        let ranks = self.job.local_ranks().len().min(self.carriers.desks.len());
+        for desk in 0..ranks {
+            if !self.carriers.desks[desk].weigh(ranks) {
+                continue;
+            }
+            let head = stop_or_go(&self.carriers.desks[desk]);
+            let linked = (0..).zip(&self.ways).filter(|(_, way)| way.incoming.is_some());
+            self.notes.extend(linked.map(|(host, _)| (host, head, Vec::new())));
+            // Guests of this post may write to it as well.
+            self.stop_or_go(head.sender, head.class);
+        }
+    }
+
+    /// The ranks of this host send nothing to rank `receiver`, or may again.
+    fn stop_or_go(&self, receiver: u32, class: Class) {
+        self.job.slot(receiver).set_stopped(class == Class::Stop);
+        if class == Class::Go {
+            self.carriers.desks.iter().for_each(Desk::ring);
         }
     }
 
@@ -530,6 +556,12 @@ impl Clerk {
                 self.job.note_gone(head.sender);
                 return Ok(());
             }
+            Class::Stop | Class::Go
+                if head.sender < placement.ranks() && placement.host_of(head.sender) as usize == from =>
+            {
+                self.stop_or_go(head.sender, head.class);
+                return Ok(());
+            }
             _ => {}
         }
         let is_due = placement.host_of_number(head.sender) as usize == from
@@ -582,4 +614,10 @@ impl Clerk {
             let _ = way.out.send_filled(&bye, |_| Ok(())).and_then(|()| way.out.flush());
         }
     }
+}
+
+/// What other posts are told when it changes whether a rank's desk keeps too much.
+fn stop_or_go(desk: &Desk) -> Head {
+    let class = if desk.is_stopped() { Class::Stop } else { Class::Go };
+    Head { class, kind: 0, sender: desk.number(), receiver: 0, bytes: 0 }
 }

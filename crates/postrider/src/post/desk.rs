@@ -6,7 +6,7 @@ use std::sync::Arc;
 use postrider_os::bridge::Bridge;
 use postrider_os::job::Job;
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::{WINDOW_BYTES, label, of_label};
+use postrider_os::packet::{KEPT_BYTES_MAX, WINDOW_BYTES, label, of_label};
 use postrider_os::ring::{Consumer, Packet, Producer};
 
 /// All guests of other hosts together may have so much waiting for one rank: their numbers are not known beforehand, so that a host could make up any.
@@ -24,10 +24,13 @@ pub struct Desk {
     to: Producer,
     /// Labels and bodies of packets, in order.
     waiting: VecDeque<(u32, OwnedMemory)>,
-    /// Bytes that wait, of each sender.
+    /// Bytes that wait, of each sender, and of all.
     waiting_bytes: BTreeMap<u32, u64>,
     /// The sum of those that are guests'.
     guests_bytes: u64,
+    kept_bytes: u64,
+    /// Whether so many wait that others have been told to stop.
+    stopped: bool,
     /// Keeps a guest's rings mapped.
     _bridge: Option<Bridge>,
 }
@@ -59,6 +62,8 @@ impl Desk {
             waiting: VecDeque::new(),
             waiting_bytes: BTreeMap::new(),
             guests_bytes: 0,
+            kept_bytes: 0,
+            stopped: false,
             _bridge: bridge,
         }
     }
@@ -68,7 +73,8 @@ impl Desk {
         self.number
     }
 
-    fn ring(&self) {
+    /// Wakes the rank or guest: something that it may wait for has happened.
+    pub fn ring(&self) {
         self.owner.0.doorbell(self.owner.1).ring();
     }
 
@@ -111,6 +117,7 @@ impl Desk {
                 return false;
             }
         }
+        self.kept_bytes += more;
         let mut kept = OwnedMemory::new(bytes);
         body.copy_to(UserMemory::of(&mut kept), bytes);
         self.waiting.push_back((label, kept));
@@ -126,6 +133,7 @@ impl Desk {
                 break;
             }
             let sender = of_label(label).1;
+            self.kept_bytes -= body.len() as u64 + PACKET_BYTES;
             if let Some(waiting) = self.waiting_bytes.get_mut(&sender) {
                 *waiting -= body.len() as u64 + PACKET_BYTES;
                 // A host may make up numbers of guests without end.
@@ -138,6 +146,19 @@ impl Desk {
             }
         }
         self.waiting.len() < before
+    }
+
+    /// Whether nobody is to send it anything.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Looks whether more waits than the share of one of `ranks` ranks, or little enough again; true when that has changed.
+    pub fn weigh(&mut self, ranks: usize) -> bool {
+        let share = KEPT_BYTES_MAX / ranks.max(1) as u64;
+        // Those who go on when half of it is gone have sent more before the rest is.
+        let stopped = self.kept_bytes > if self.stopped { share / 2 } else { share };
+        std::mem::replace(&mut self.stopped, stopped) != stopped
     }
 
     /// Whether ranks may read links themselves, as far as this one is concerned: all that has come for it lies in its ring, and

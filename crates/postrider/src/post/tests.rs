@@ -12,7 +12,7 @@ use postrider_os::hosts::Placement;
 use postrider_os::intake::{Filled, Found};
 use postrider_os::job::{Job, Shape, Transport};
 use postrider_os::memory::{OwnedMemory, UserMemory};
-use postrider_os::packet::{Class, HEAD_BYTES, Head, label, of_label};
+use postrider_os::packet::{Class, HEAD_BYTES, Head, KEPT_BYTES_MAX, WINDOW_BYTES, label, of_label};
 use postrider_os::parcel::{Name, POST, Parcel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -106,6 +106,52 @@ fn packets_of_every_length_cross_in_order_both_ways() {
     let [first, second] = posts;
     drop(first);
     drop(second);
+}
+
+/// Forty ranks may have 160 MiB on the way to one that takes nothing; its post does not keep them all.
+#[test]
+fn those_who_write_to_a_rank_that_computes_are_stopped_and_go_on() {
+    const SENDERS: u32 = 40;
+    const BYTES: usize = 8 << 10;
+    let hosts = (0..=SENDERS).map(|rank| u32::from(rank == SENDERS)).collect();
+    let placement = Placement::new(hosts).expect("two hosts");
+    let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 16 << 10 };
+    let jobs = [0, 1].map(|host| Arc::new(Job::create(shape, &placement, host).expect("a segment")));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    connect(&posts[0], &posts[1]);
+    let bells = [0, 1].map(|host: usize| jobs[host].open_post_pipe().expect("the post's pipe"));
+    let mut rings: Vec<_> = (0..SENDERS).map(|rank| jobs[0].post_ends(rank).0).collect();
+    let mut incoming = jobs[1].post_ends(SENDERS).1;
+    let mut sent = vec![0_u64; SENDERS as usize];
+    let window = WINDOW_BYTES / (BYTES as u64 + 8);
+    let mut body = vec![0; BYTES];
+    let is_stopped = || jobs[0].slot(SENDERS).is_stopped();
+    eventually("all has been sent, and nobody was stopped", || {
+        for (ring, number) in rings.iter_mut().zip(&mut sent).filter(|(_, number)| **number < window) {
+            body[..8].copy_from_slice(&number.to_le_bytes());
+            *number += u64::from(ring.push(label(1, SENDERS), BYTES, |cells| cells.write(&body)));
+        }
+        bells[0].ring(jobs[0].post_bell());
+        is_stopped().then_some(())
+    });
+    let all = sent.iter().sum::<u64>();
+    assert!(all * BYTES as u64 <= KEPT_BYTES_MAX + (16 << 20), "{all} packets have left");
+    assert!(jobs[1].slot(SENDERS).is_stopped(), "guests would go on");
+    eventually("the post does not move what it can", || rings[0].is_drained().then_some(()));
+    let _asleep = jobs[0].doorbell(0).prepare();
+    let mut taken = vec![0_u64; SENDERS as usize];
+    for _ in 0..all {
+        let packet = eventually("a packet is missing", || incoming.peek());
+        let number = &mut taken[of_label(packet.meta).1 as usize];
+        assert_eq!(packet.body.load::<u64>(), *number, "packets of a pair are in order");
+        *number += 1;
+        if incoming.release(packet) {
+            bells[1].ring(jobs[1].post_bell());
+        }
+    }
+    assert_eq!(taken, sent);
+    eventually("nobody may go on", || (!is_stopped()).then_some(()));
+    eventually("who waits is not told", || (!jobs[0].doorbell(0).is_asleep()).then_some(()));
 }
 
 #[test]
