@@ -7,7 +7,9 @@
 //! send to it, all of them stop until it has taken that.
 //!
 //! A short packet that answers one which has just come is probably awaited: it goes into the link's pipe at once
-//! ([`postrider_os::link`]), without the post. Other short ones are part of a stream, which the post gathers into fewer system calls.
+//! ([`postrider_os::link`]), without the post. So do some that follow it, since waking the post costs more than they do: an exchange with several messages is no
+//! slower than one after the other. Many in a row are a stream, which the post gathers into fewer system calls; after one, only the first of the next
+//! that follow one another goes at once, until there were few again.
 //! A long packet goes into the pipe, too, from where it is, if it has room there. If it has not, it goes through the ring, so that
 //! the post can bring it on its way while this process computes; but a process that only waits looks again soon instead.
 //!
@@ -42,6 +44,8 @@ const PACKET_BYTES: u64 = 8;
 const CREDIT_BYTES: u64 = WINDOW_BYTES / 4;
 /// A packet from this length on is part of a long message.
 const STREAM_BYTES_MIN: usize = 16 << 10;
+/// The most short packets, sent one after the other, that are no stream.
+const BURST_MAX: u32 = 16;
 /// How often a process that waits finds no room for a long packet in a link before it leaves it to the post.
 const HOLDS: u32 = 128;
 /// How often a process sleeps before it takes a long message for ended of which no more has come.
@@ -72,8 +76,9 @@ pub(super) struct Post {
     reads_links: bool,
     /// Where this process sleeps when it watches a link.
     tower: Arc<BellTower>,
-    /// A packet has come since one was written at once.
-    is_awaited: bool,
+    /// Short packets that were sent since one has come, and how many of them may be written at once.
+    burst: u32,
+    at_once_max: u32,
     /// A packet as it is written at once.
     whole: Vec<u8>,
     /// Peers whose credit had no room yet.
@@ -198,7 +203,8 @@ impl Post {
             held: 0,
             reads_links: false,
             tower: Arc::new(BellTower::new()?),
-            is_awaited: true,
+            burst: 0,
+            at_once_max: BURST_MAX,
             whole: Vec::new(),
             indebted: BTreeSet::new(),
             current: None,
@@ -228,9 +234,12 @@ impl Post {
         if self.pair(peer).on_the_way + weight > WINDOW_BYTES || self.is_stopped(peer) {
             return false;
         }
-        let (is_awaited, is_long) = (std::mem::take(&mut self.is_awaited), bytes >= STREAM_BYTES_MIN);
-        let direct =
-            if is_awaited || is_long { self.write(peer, header, body, bytes) } else { Direct::Never };
+        let is_long = bytes >= STREAM_BYTES_MIN;
+        let direct = if is_long || self.burst < self.at_once_max {
+            self.write(peer, header, body, bytes)
+        } else {
+            Direct::Never
+        };
         if direct == Direct::Written {
             self.held = 0;
         } else if direct == Direct::Soon && is_long && self.waits && self.held < HOLDS {
@@ -246,6 +255,7 @@ impl Post {
             }
             self.bell.ring(self.job.post_bell());
         }
+        self.burst = self.burst.saturating_add(u32::from(!is_long));
         self.pair(peer).on_the_way += weight;
         self.expect(peer, bytes);
         true
@@ -382,7 +392,7 @@ impl Post {
         bytes: usize,
     ) -> crate::error::Result<Option<Incoming>> {
         if kind != CREDIT {
-            self.is_awaited = true;
+            self.end_burst();
             self.expect(peer, bytes);
             let incoming = parsed(peer, kind, body, bytes);
             return incoming.map(Some).ok_or_else(|| nonsense(peer, kind, bytes));
@@ -394,6 +404,15 @@ impl Post {
         let pair = self.pair(peer);
         pair.on_the_way = pair.on_the_way.saturating_sub(taken);
         Ok(None)
+    }
+
+    /// A packet has come: what is sent next may be awaited.
+    #[inline]
+    fn end_burst(&mut self) {
+        match std::mem::take(&mut self.burst) {
+            0 => {}
+            burst => self.at_once_max = if burst > BURST_MAX { 1 } else { BURST_MAX },
+        }
     }
 
     /// Looks into the link from a host.
@@ -517,4 +536,95 @@ fn nonsense(peer: u32, kind: u8, bytes: usize) -> Error {
          Postrider run there?"
     );
     Error::new(MPI_ERR_OTHER, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postrider_os::hosts::Placement;
+    use postrider_os::job::{Shape, Transport};
+    use postrider_os::memory::OwnedMemory;
+    use postrider_os::packet::HEAD_BYTES;
+    use std::io::{PipeReader, PipeWriter, Read};
+    use std::os::fd::AsRawFd;
+
+    const BYTES: usize = 100;
+
+    /// Rank 0, rank 1 on another host, and the post in between, which does nothing by itself.
+    struct Ground {
+        rank: Post,
+        to_rank: Producer,
+        from_rank: Consumer,
+        link: PipeReader,
+        _writer: PipeWriter,
+        _bell: BellTower,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let placement = Placement::new(vec![0, 1]).unwrap();
+            let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 16 << 10 };
+            let job = Arc::new(Job::create(shape, &placement, 0).unwrap());
+            let bell = BellTower::new().unwrap();
+            job.set_post_pipe(bell.descriptor());
+            let (link, writer) = std::io::pipe().unwrap();
+            job.link_token(1).open(writer.as_raw_fd() as u32);
+            job.link_token(1).give_back();
+            let (from_rank, to_rank) = job.rank_ends(0);
+            let rank = Post::new(job, 0).unwrap();
+            Self { rank, to_rank, from_rank, link, _writer: writer, _bell: bell }
+        }
+
+        /// The rank sends so many messages; how many of them it has written into the link itself.
+        fn send(&mut self, count: usize) -> usize {
+            let header = Header::control(Kind::Eager, [0; 3]);
+            let mut body = OwnedMemory::new(BYTES);
+            for _ in 0..count {
+                assert!(self.rank.send(1, &header, UserMemory::of(&mut body), BYTES));
+            }
+            let mut left = 0;
+            while let Some(packet) = self.from_rank.peek() {
+                let _room = self.from_rank.release(packet);
+                left += 1;
+            }
+            let _room = self.from_rank.settle();
+            let mut written = vec![0; (count - left) * (HEAD_BYTES + header.bytes() + BYTES)];
+            self.link.read_exact(&mut written).unwrap();
+            count - left
+        }
+
+        /// A message comes.
+        fn come(&mut self) {
+            let header = Header::control(Kind::Eager, [0; 3]);
+            assert!(
+                self.to_rank.push(label(Kind::Eager as u8, 1), header.bytes(), |cells| header.write(cells))
+            );
+            assert!(self.rank.receive().unwrap().is_some());
+            self.rank.release();
+        }
+    }
+
+    #[test]
+    fn several_messages_in_a_row_do_not_need_the_post() {
+        let mut ground = Ground::new();
+        for count in [1, 2, 4, 16, 16, 1] {
+            assert_eq!(ground.send(count), count);
+            ground.come();
+        }
+    }
+
+    #[test]
+    fn a_stream_is_left_to_the_post_until_it_ends() {
+        let mut ground = Ground::new();
+        assert_eq!(ground.send(64), 16);
+        for _ in 0..3 {
+            assert_eq!(ground.send(64), 0, "nothing has come");
+            ground.come();
+            assert_eq!(ground.send(64), 1, "only the first may be awaited");
+        }
+        ground.come();
+        ground.send(4);
+        ground.come();
+        assert_eq!(ground.send(4), 4);
+    }
 }
