@@ -9,8 +9,8 @@
 //! signs of life on links through which nothing else goes, and a link through which nothing comes is lost.
 //!
 //! What is bounded, and by what: a rank's ring by its size; what waits for a link by [`link::OUT_BYTES_MAX`], after which rings and files
-//! are left where they are; what waits for a rank's ring by the windows of its peers (`postrider_os::packet`). A post
-//! always reads from its links, so that no two posts wait for one another.
+//! are left where they are; what waits for a rank's ring by the windows of its peers, and for all ranks together by asking others to stop
+//! (`postrider_os::packet`). A post always reads from its links, so that no two posts wait for one another.
 
 mod calls;
 mod central;
