@@ -58,7 +58,7 @@ fn needs(prefix: PathBuf) -> Vec<Need> {
     if let Some(libraries) = installation::libraries() {
         let wheels = libraries.join(installation::OTHER_LIBRARY);
         needs.push(Need::InFront(ENV_LIBRARY_PATH, libraries));
-        needs.extend(wheels.exists().then(|| Need::Default(ENV_MPI4PY_LIBRARY, wheels)));
+        needs.extend(wheels.exists().then_some(Need::Default(ENV_MPI4PY_LIBRARY, wheels)));
     }
     needs.extend(installation::octave_functions().map(|functions| Need::InFront("OCTAVE_PATH", functions)));
     needs
