@@ -335,7 +335,10 @@ impl Instance {
 
     /// The very end: processes of other jobs may take this one's end for a good one.
     pub fn leave(&self) {
-        self.lock().say_bye();
+        let mut state = self.lock();
+        state.say_bye();
+        state.settle_balance(&self.waiter);
+        drop(state);
         self.waiter.leave();
     }
 }

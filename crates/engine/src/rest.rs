@@ -58,6 +58,7 @@ impl State {
     pub(crate) fn rest_in_wait(&mut self, waiter: &Waiter) {
         let Some((job, rank)) = waiter.seat() else { return };
         let board = job.rest(rank);
+        board.set_balance(self.transport.balance());
         if !self.rest.goes_on(true, self.taken) {
             board.begin(self.rest.begin(true, self.taken), self.unknown_outside());
             return;
@@ -79,7 +80,9 @@ impl State {
         if !self.rest.goes_on(false, self.taken) || self.rest.answered != job.asked() {
             self.answer_launcher(job, rank);
         }
-        job.rest(rank).ask_again();
+        let board = job.rest(rank);
+        board.set_balance(self.transport.balance());
+        board.ask_again();
     }
 
     #[cold]
@@ -100,6 +103,13 @@ impl State {
             && let Some((job, rank)) = waiter.seat()
         {
             job.rest(rank).begin(0, self.unknown_outside());
+        }
+    }
+
+    /// The process sends nothing any more.
+    pub(crate) fn settle_balance(&self, waiter: &Waiter) {
+        if let Some((job, rank)) = waiter.seat() {
+            job.rest(rank).set_balance(self.transport.balance());
         }
     }
 

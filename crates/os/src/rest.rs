@@ -13,6 +13,7 @@
 //! +144  what it knows of the processes of other jobs that it is connected with; see [`Outside`]
 //! +152  the rest that the note speaks of
 //! +160  bytes of the note
+//! +168  packets that the rank has sent to other hosts, less those that it has taken from there
 //! ```
 //!
 //! The *note* says in words for what the rank waits. It has a place of its own in the segment. Whoever reads it while it is written
@@ -30,6 +31,7 @@ const LOOKS: usize = 136;
 const OUTSIDE: usize = 144;
 const NOTED: usize = 152;
 const NOTE_LENGTH: usize = 160;
+const BALANCE: usize = 168;
 
 /// Room for a note.
 pub const NOTE_BYTES: usize = 1024;
@@ -156,6 +158,17 @@ impl<'a> Rest<'a> {
 
     fn set_outside(&self, outside: Outside) {
         self.word(OUTSIDE).store(outside.word(), Relaxed);
+    }
+
+    /// Packets sent to other hosts, less those taken from there (the rank, before it says that it rests, and when it ends).
+    pub fn set_balance(&self, packets: i64) {
+        self.word(BALANCE).store(packets as u64, Release);
+    }
+
+    /// The same, as the rank has written it last.
+    #[must_use]
+    pub fn balance(&self) -> i64 {
+        self.word(BALANCE).load(Acquire) as i64
     }
 
     /// Writes for what the rank waits in rest `number` (the rank).

@@ -179,8 +179,9 @@ pub enum ToHead {
     RankWaits,
     /// Where the ranks are.
     Places(Vec<(u32, Place)>),
-    /// Whether all ranks of this host wait, and nothing has come to them for as long as the head has said.
-    Rest(bool),
+    /// All ranks of this host wait, and nothing has come to them for as long as the head has said: how many packets they have sent to
+    /// other hosts, less those that they have taken from there. None when they no longer do.
+    Rest(Option<i64>),
     /// What a rank has written on its output (false) or error output (true); nothing is the end.
     Output(u32, bool, Vec<u8>),
     /// So much input was taken. All of it, for good, when rank 0 takes no more.

@@ -326,6 +326,12 @@ impl<'a> LocalRanks<'a> {
         rank.ended == Some(Ended::Exited(0)) && self.job.slot(rank.number).state() == State::Unborn
     }
 
+    /// Packets that the ranks here have sent to other hosts, less those that they have taken from there.
+    pub fn balance(&self) -> i64 {
+        let balances = self.ranks.iter().map(|rank| self.job.rest(rank.number).balance());
+        balances.fold(0, i64::wrapping_add)
+    }
+
     /// Where every rank is now.
     pub fn places_now(&self) -> Vec<(u32, Place)> {
         let asked = |rank: &Rank| self.job.rest(rank.number).seen().map(|seen| seen.polls);
@@ -389,7 +395,7 @@ impl Ranks for LocalRanks<'_> {
         let missing = || self.ranks.iter().any(|rank| self.has_never_joined(rank));
         let looks = !self.disturbed && (self.missing_elsewhere || missing());
         let joiners = looks.then(|| Instant::now() + LOOK_FOR_JOINERS);
-        joiners.into_iter().chain(self.stall.due().filter(|_| self.have_ranks())).min()
+        joiners.into_iter().chain(self.stall.due()).min()
     }
 
     fn look(&mut self) -> Vec<Event> {

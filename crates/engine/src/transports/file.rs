@@ -38,7 +38,7 @@ use postrider_os::packet::CREDIT;
 use postrider_os::parcel::{Foreign, Name, POST, Parcel};
 
 use super::wire::{ENVELOPE_BYTES, HEADER_BYTES_MAX, Header, Identity, Kind};
-use super::{Body, Incoming, Limits, Multicast, SingleCopy};
+use super::{Balance, Body, Incoming, Limits, Multicast, SingleCopy};
 use crate::error::{Error, Result};
 use window::{Credit, SHORT_BYTES_MAX, Window};
 
@@ -65,6 +65,7 @@ pub struct FileTransport {
     /// The posts of other jobs whose guest this process is, by the keys of these.
     visits: BTreeMap<u64, Visited>,
     placement: Placement,
+    pub(super) balance: Balance,
     peers: Vec<Peer>,
     /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
     hosts: Vec<Option<Outbox>>,
@@ -141,6 +142,7 @@ impl FileTransport {
             strangers: BTreeMap::new(),
             visits: BTreeMap::new(),
             placement,
+            balance: Balance::default(),
             peers,
             hosts,
             found: BTreeSet::new(),
@@ -269,6 +271,12 @@ impl FileTransport {
             }
             Some((_, Way::Guest(_))) | None => self.directories.central.is_some(),
         }
+    }
+
+    /// Whether `peer` is a rank of another host.
+    pub(super) fn is_far(&self, peer: u32) -> bool {
+        let ours = peer < self.placement.ranks();
+        ours && self.placement.host_of(peer) != self.placement.host_of(self.rank)
     }
 
     /// Whether files for `peer` can be links to those for others.

@@ -11,7 +11,7 @@ use postrider_os::memory::UserMemory;
 use super::post::{Post, Watch};
 use super::shared_memory::SharedMemory;
 use super::wire::Header;
-use super::{Incoming, Limits};
+use super::{Balance, Incoming, Limits};
 
 /// Instead of a place: the process is on another host.
 const ELSEWHERE: u32 = u32::MAX;
@@ -26,6 +26,7 @@ pub struct Hosts {
     places: Vec<u32>,
     /// Whether the post is looked at first.
     post_first: bool,
+    pub(super) balance: Balance,
 }
 
 impl Hosts {
@@ -39,7 +40,13 @@ impl Hosts {
         let place = |rank: u32| if here(&rank) { placement.place_of(rank) } else { ELSEWHERE };
         let places = (0..placement.ranks()).map(place).collect();
         let post = Post::new(Arc::clone(&job), rank)?;
-        Ok(Self { rings: SharedMemory::new(job, rank), post, places, post_first: false })
+        Ok(Self {
+            rings: SharedMemory::new(job, rank),
+            post,
+            places,
+            post_first: false,
+            balance: Balance::default(),
+        })
     }
 
     #[inline]
@@ -61,7 +68,11 @@ impl Hosts {
     #[inline]
     pub(super) fn send(&mut self, peer: u32, header: &Header, body: UserMemory, bytes: usize) -> bool {
         match self.place(peer) {
-            ELSEWHERE => self.post.send(peer, header, body, bytes),
+            ELSEWHERE => {
+                let sent = self.post.send(peer, header, body, bytes);
+                self.balance.sent(usize::from(sent));
+                sent
+            }
             place => self.rings.send(place, header, body, bytes),
         }
     }
@@ -83,12 +94,21 @@ impl Hosts {
     pub(super) fn receive(&mut self) -> crate::error::Result<Option<Incoming>> {
         self.post_first = !self.post_first;
         if self.post_first {
-            return Ok(self.post.receive()?.or_else(|| self.rings.receive()));
+            return Ok(self.take_from_post()?.or_else(|| self.rings.receive()));
         }
         match self.rings.receive() {
-            None => self.post.receive(),
+            None => self.take_from_post(),
             found => Ok(found),
         }
+    }
+
+    #[inline]
+    fn take_from_post(&mut self) -> crate::error::Result<Option<Incoming>> {
+        let found = self.post.receive()?;
+        if found.is_some() {
+            self.balance.took_one();
+        }
+        Ok(found)
     }
 
     #[inline]

@@ -104,6 +104,25 @@ impl Multicast {
     }
 }
 
+/// How many packets this process has sent to processes of other hosts, less those that it has taken from there: the sum over all
+/// processes is what is on its way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Balance(i64);
+
+impl Balance {
+    /// So many packets were sent to another host.
+    #[inline]
+    pub(crate) fn sent(&mut self, packets: usize) {
+        self.0 = self.0.wrapping_add(packets as i64);
+    }
+
+    /// A packet was taken that has come from another host.
+    #[inline]
+    pub(crate) fn took_one(&mut self) {
+        self.0 = self.0.wrapping_sub(1);
+    }
+}
+
 /// A packet that has arrived. Give it back with [`Transport::release`] when its body is no longer needed.
 #[derive(Debug)]
 pub struct Incoming {
@@ -337,6 +356,16 @@ impl Waiter {
 }
 
 impl Transport {
+    /// Packets sent to other hosts less those taken from there.
+    #[inline]
+    pub(crate) fn balance(&self) -> i64 {
+        match self.to_own_job() {
+            Self::Hosts(transport) => transport.balance.0,
+            Self::File(transport) => transport.balance.0,
+            _ => 0,
+        }
+    }
+
     /// What leads to the processes of this job.
     pub(crate) fn to_own_job(&self) -> &Self {
         match self {
@@ -380,7 +409,11 @@ impl Transport {
             Self::Alone => unreachable!("a process sends to itself without a transport"),
             Self::SharedMemory(transport) => Ok(transport.send(peer, header, body, bytes)),
             Self::Hosts(transport) => Ok(transport.send(peer, header, body, bytes)),
-            Self::File(transport) => transport.send(peer, header, body, bytes),
+            Self::File(transport) => {
+                let sent = transport.send(peer, header, body, bytes)?;
+                transport.balance.sent(usize::from(sent && transport.is_far(peer)));
+                Ok(sent)
+            }
             Self::Simulated(transport) => Ok(transport.send(peer, header, body, bytes)),
             Self::Bridged(transport) => transport.send(peer, header, body, bytes),
         }
@@ -421,7 +454,12 @@ impl Transport {
         bytes: usize,
     ) -> Result<usize> {
         match self {
-            Self::File(transport) => transport.multicast(peers, header, body, bytes),
+            Self::File(transport) => {
+                let sent = transport.multicast(peers, header, body, bytes)?;
+                let far = peers.iter().take(sent).filter(|&&peer| transport.is_far(peer)).count();
+                transport.balance.sent(far);
+                Ok(sent)
+            }
             Self::SharedMemory(transport) => Ok(transport.multicast(peers, header, body, bytes)),
             Self::Hosts(transport) => Ok(transport.multicast(peers, header, body, bytes)),
             Self::Alone | Self::Simulated(_) | Self::Bridged(_) => Ok(0),
@@ -438,7 +476,13 @@ impl Transport {
             Self::Alone => Ok(None),
             Self::SharedMemory(transport) => Ok(transport.receive()),
             Self::Hosts(transport) => transport.receive(),
-            Self::File(transport) => transport.receive(),
+            Self::File(transport) => {
+                let found = transport.receive()?;
+                if found.as_ref().is_some_and(|incoming| transport.is_far(incoming.peer)) {
+                    transport.balance.took_one();
+                }
+                Ok(found)
+            }
             Self::Simulated(transport) => Ok(transport.receive()),
             Self::Bridged(transport) => transport.receive(),
         }

@@ -282,8 +282,8 @@ struct Agent<'a> {
     fed_bytes: usize,
     /// The ranks were told to end.
     ends_early: bool,
-    /// The head knows that all ranks here wait.
-    rests: bool,
+    /// What the head knows of the ranks here, all of which wait; none if they do not.
+    rest: Option<i64>,
     cleaned: bool,
 }
 
@@ -313,7 +313,7 @@ impl<'a> Agent<'a> {
             ended: Vec::new(),
             fed_bytes: 0,
             ends_early: false,
-            rests: false,
+            rest: None,
             cleaned: false,
         }
     }
@@ -447,9 +447,10 @@ impl<'a> Agent<'a> {
 
     /// Tells the head when all ranks here have come to wait, or one goes on.
     fn look_for_stall(&mut self) {
-        let rests = self.ranks.look_for_stall().unwrap_or(self.rests);
-        if std::mem::replace(&mut self.rests, rests) != rests {
-            self.head.channel.send(&ToHead::Rest(rests));
+        let Some(rests) = self.ranks.look_for_stall() else { return };
+        let rest = rests.then(|| self.ranks.balance());
+        if std::mem::replace(&mut self.rest, rest) != rest {
+            self.head.channel.send(&ToHead::Rest(rest));
         }
     }
 

@@ -158,8 +158,8 @@ impl RemoteRanks {
                     events.push(Event::Say(stalled(time, &self.places)));
                 }
             }
-            ToHead::Rest(rests) => {
-                self.standstill.note(host, rests);
+            ToHead::Rest(rest) => {
+                self.standstill.note(host, rest);
                 self.look_for_standstill();
             }
             ToHead::Output(rank, error, bytes) if self.is_of(rank, host) => {
@@ -277,14 +277,11 @@ impl RemoteRanks {
             self.missing = Some(rank);
             self.agents.tell_all(&ToAgent::RankIsMissing);
         }
-        self.look_for_standstill();
     }
 
     /// Asks where all ranks are when they may have come to wait for each other.
     fn look_for_standstill(&mut self) {
-        let agents = self.agents.all();
-        let has_ended = |host: usize| agents[host].progress == Progress::Started && agents[host].living == 0;
-        if !self.disturbed && self.are_living() && self.standstill.is_to_ask(has_ended) {
+        if !self.disturbed && self.are_living() && self.standstill.is_to_ask() {
             self.note_places();
         }
     }

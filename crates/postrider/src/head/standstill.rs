@@ -1,7 +1,7 @@
 //! Whether the ranks of all hosts wait for each other.
 //!
 //! Each agent says when nothing has come to the ranks of its host for the whole time, and takes that back when something comes. When all
-//! of them have said so at once, they are asked where their ranks are; what has been taken back by then comes before the answer.
+//! of them have said so at once, and all packets have been taken that ranks have sent to other hosts, they are asked where their ranks are; what has been taken back by then comes before the answer.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use std::time::Duration;
 pub struct Standstill {
     /// For how long nothing has come to ranks that rest; zero if nobody wants to know.
     patience: Duration,
-    rests: Vec<bool>,
+    /// Of each host whose ranks rest, the packets that they have sent to other hosts less those that they have taken from there.
+    rests: Vec<Option<i64>>,
     /// Who has not yet said where its ranks are, while that is wanted.
     asked: Option<Vec<bool>>,
 }
@@ -17,7 +18,7 @@ pub struct Standstill {
 impl Standstill {
     /// Ranks on so many hosts, all of which do something.
     pub fn new(hosts: usize) -> Self {
-        Self { patience: Duration::ZERO, rests: vec![false; hosts], asked: None }
+        Self { patience: Duration::ZERO, rests: vec![None; hosts], asked: None }
     }
 
     /// The word is wanted when nothing has come for so long.
@@ -26,17 +27,15 @@ impl Standstill {
     }
 
     /// The ranks of a host have come to rest, or no longer do.
-    pub fn note(&mut self, host: usize, rests: bool) {
-        self.rests[host] = rests;
-        if !rests {
-            self.asked = None;
-        }
+    pub fn note(&mut self, host: usize, rest: Option<i64>) {
+        self.rests[host] = rest;
+        self.asked = None;
     }
 
-    /// Whether all hosts are to be asked where their ranks are, since the ranks of each rest, or have ended.
-    pub fn is_to_ask(&mut self, has_ended: impl Fn(usize) -> bool) -> bool {
-        let all = (0..self.rests.len()).all(|host| self.rests[host] || has_ended(host));
-        let asks = all && self.asked.is_none() && !self.patience.is_zero();
+    /// Whether all hosts are to be asked where their ranks are, since the ranks of each rest, and no packet is on its way between them.
+    pub fn is_to_ask(&mut self) -> bool {
+        let on_the_way = self.rests.iter().try_fold(0_i64, |sum, rest| Some(sum.wrapping_add((*rest)?)));
+        let asks = on_the_way == Some(0) && self.asked.is_none() && !self.patience.is_zero();
         if asks {
             self.asked = Some(vec![true; self.rests.len()]);
         }
@@ -64,24 +63,26 @@ mod tests {
     fn all_hosts_have_to_rest_at_once() {
         let mut all = Standstill::new(3);
         all.wanted_after(PATIENCE);
-        let ended = |host| host == 2;
-        all.note(0, true);
-        assert!(!all.is_to_ask(ended));
-        all.note(1, true);
-        assert!(all.is_to_ask(ended) && !all.is_to_ask(ended));
+        all.note(0, Some(5));
+        all.note(2, Some(-3));
+        assert!(!all.is_to_ask());
+        all.note(1, Some(-1));
+        assert!(!all.is_to_ask());
+        all.note(1, Some(-2));
+        assert!(all.is_to_ask() && !all.is_to_ask());
         assert_eq!((all.answered(0), all.answered(2)), (None, None));
-        all.note(1, false);
-        assert_eq!((all.answered(1), all.is_to_ask(ended)), (None, false));
-        all.note(1, true);
-        assert!(all.is_to_ask(ended));
+        all.note(1, None);
+        assert_eq!((all.answered(1), all.is_to_ask()), (None, false));
+        all.note(1, Some(-2));
+        assert!(all.is_to_ask());
         assert_eq!([0, 1, 2].map(|host| all.answered(host)), [None, None, Some(PATIENCE)]);
-        assert!(!all.is_to_ask(ended));
+        assert!(!all.is_to_ask());
     }
 
     #[test]
     fn nobody_is_asked_if_nobody_wants_to_know() {
         let mut all = Standstill::new(1);
-        all.note(0, true);
-        assert!(!all.is_to_ask(|_| false));
+        all.note(0, Some(0));
+        assert!(!all.is_to_ask());
     }
 }
