@@ -30,6 +30,9 @@ use crate::removal::remove_abandoned;
 
 /// The file in the job's directory with the host-to-rank map.
 const MAP: &str = "hosts";
+/// Bits of the modes of files.
+const WRITABLE_BY_ALL: u32 = 0o002;
+const STICKY: u32 = 0o1000;
 
 /// A host that has been prepared for its part of a job.
 pub struct Prepared {
@@ -198,12 +201,25 @@ fn check_central(directory: &Path) -> Result<(), Refusal> {
 }
 
 /// Where job directories are made: where this host's own environment says, or that of the head, if that is a directory here that this user may
-/// write.
+/// write, and in which no other user can exchange what this one makes.
 fn temporary(heads: Option<&OsStr>) -> PathBuf {
     let own = std::env::var_os(ENV_TEMPORARY).filter(|own| !own.is_empty());
     let heads = heads.map(Path::new).filter(|place| own.is_none() && place.is_absolute() && place.is_dir());
     let usable = |place: &&Path| access(*place, Access::WRITE_OK | Access::EXEC_OK).is_ok();
-    heads.filter(usable).map_or_else(std::env::temp_dir, Path::to_owned)
+    heads
+        .filter(usable)
+        .filter(|place| keeps_what_is_ours(place))
+        .map_or_else(std::env::temp_dir, Path::to_owned)
+}
+
+/// Whether this directory and all above are root's or ours, and let only owners rename what is in them where everybody may write.
+fn keeps_what_is_ours(directory: &Path) -> bool {
+    let trusted = [0, rustix::process::getuid().as_raw()];
+    let keeps = |path: &Path| {
+        let open = |mode| mode & WRITABLE_BY_ALL != 0 && mode & STICKY == 0;
+        path.metadata().is_ok_and(|found| trusted.contains(&found.uid()) && !open(found.mode()))
+    };
+    directory.canonicalize().is_ok_and(|resolved| resolved.ancestors().all(keeps))
 }
 
 /// Goes to the directory in which the head was started, or home where that does not exist.
@@ -250,8 +266,6 @@ fn may_be_anybodys(directory: &Path) -> bool {
 }
 
 fn stands_in_the_open(directory: &Path) -> bool {
-    const WRITABLE_BY_ALL: u32 = 0o002;
-    const STICKY: u32 = 0o1000;
     let trusted = [0, rustix::process::getuid().as_raw()];
     let mut in_the_open = false;
     for path in directory.ancestors().collect::<Vec<_>>().into_iter().rev() {
@@ -289,6 +303,21 @@ fn own_path(name: &OsStr) -> Option<OsString> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn job_directories_are_made_where_no_other_user_can_exchange_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (above, place) = (folder.path().join("above"), folder.path().join("above/place"));
+        fs::create_dir_all(&place).expect("it can be made");
+        for (path, mode, keeps) in
+            [(&place, 0o1777, true), (&place, 0o777, false), (&above, 0o777, false), (&above, 0o1777, true)]
+        {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            assert_eq!(keeps_what_is_ours(&place), keeps, "{} with mode {mode:o}", path.display());
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        assert!(!keeps_what_is_ours(&place.join("missing")));
+    }
 
     #[test]
     fn directories_that_anybody_could_have_made_are_left_out() {
