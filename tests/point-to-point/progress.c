@@ -3,7 +3,7 @@
  *
  * Ranks work in pairs. One starts an operation and calls MPI no more until the other, which waits for it in MPI, has made
  * a file: without progress neither would ever go on. */
-#include "check.h"
+#include "../check.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
