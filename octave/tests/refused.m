@@ -32,6 +32,12 @@ for k = 1:250
   deep = {deep};
 end
 expect_error("nested", rank, 1, comm, deep);
+expect_error("too large", rank, 1, comm, zeros(0, 2^61));
+many = repmat(struct(), 2^10, 2^9);
+expect_error("var3 is a struct array without fields", rank, 1, comm, many, many, struct());
+hidden = repmat({'text'}, 1, 40);
+hidden{17} = {@sin};
+expect_error("var1\\{17\\}\\{1\\} is a function_handle", rank, 1, comm, hidden);
 MPI_Send(rank, 1, comm, "good");
 assert(MPI_Recv(rank, 1, comm), "good");
 MPI_Send(rank, 1, comm, 1);

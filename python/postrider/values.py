@@ -114,6 +114,7 @@ class Writer:
         self.payload_bytes_min = payload_bytes_min
         self.parts = []
         self.payloads = []
+        self.fieldless = 0
 
     def message(self, values, payload_tag):
         for position, value in enumerate(values, 1):
@@ -126,6 +127,10 @@ class Writer:
     def head(self, type_number, flags, fields, dims):
         if len(dims) > DIMENSIONS_MAX:
             raise ValueError(f"{len(dims)} dimensions; at most {DIMENSIONS_MAX} can be sent")
+        elements = _count_elements(dims)
+        if type_number == STRUCT and fields == 0:
+            self.fieldless += elements
+            _check_fieldless(self.fieldless)
         self.parts.append(RECORD.pack(type_number, flags, len(dims), 0, fields))
         self.parts.append(struct.pack(f"<{len(dims)}Q", *dims))
 
@@ -389,6 +394,11 @@ def _check_sparse(record, nonzeros):
             row_min = row + 1
 
 
+def _check_fieldless(elements):
+    if elements > FIELDLESS_ELEMENTS_MAX:
+        raise ValueError("struct arrays without fields have too many elements")
+
+
 def _check_logical(data):
     if bytes(data).translate(None, b"\0\1"):
         raise ValueError("a logical value is neither true nor false")
@@ -419,8 +429,7 @@ def _check(message):
         elif record.type == STRUCT:
             levels.append(record.elements * record.fields)
             fieldless += 0 if record.fields else record.elements
-            if fieldless > FIELDLESS_ELEMENTS_MAX:
-                raise ValueError("struct arrays without fields have too many elements")
+            _check_fieldless(fieldless)
     if cursor.left():
         raise ValueError("the message goes on after its last value")
     if len(payloads) != cursor.payloads:

@@ -205,6 +205,12 @@ def test_payloads_are_taken_before_any_value_is_made():
         decode(message, lambda count: b"")
 
 
+def test_what_no_reader_would_take_is_not_sent():
+    for value in (np.zeros((0, 2**61), np.int8), [np.empty((2**19,), [])] * 3):
+        with pytest.raises(ValueError, match="too many"):
+            encode(value)
+
+
 def test_a_million_elements_without_fields_are_the_most():
     head = RECORD.pack(17, 0, 1, 0, 0) + struct.pack("<Q", 2**19)
     for count in (2, 3):
