@@ -62,7 +62,7 @@ pub fn words_of_agents() -> Vec<ToHead> {
         ToHead::Broken("why".to_owned()),
         ToHead::Wants(1),
         ToHead::RankWaits,
-        ToHead::Rest(true),
+        ToHead::Rest(Some(7)),
         ToHead::InputTaken(1),
         ToHead::InputClosed,
         ToHead::Pong,

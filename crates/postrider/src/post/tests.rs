@@ -117,7 +117,7 @@ fn those_who_write_to_a_rank_that_computes_are_stopped_and_go_on() {
     let placement = Placement::new(hosts).expect("two hosts");
     let shape = Shape { cores: 1, transport: Transport::SharedMemory, ring_bytes: 16 << 10 };
     let jobs = [0, 1].map(|host| Arc::new(Job::create(shape, &placement, host).expect("a segment")));
-    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None).expect("a post"));
+    let posts = [0, 1].map(|host: usize| Post::start(Arc::clone(&jobs[host]), None, LIMIT).expect("a post"));
     connect(&posts[0], &posts[1]);
     let bells = [0, 1].map(|host: usize| jobs[host].open_post_pipe().expect("the post's pipe"));
     let mut rings: Vec<_> = (0..SENDERS).map(|rank| jobs[0].post_ends(rank).0).collect();
