@@ -68,7 +68,7 @@ try_each() {
     return 1;
 };
 has_it() { is_private "$place" && is_right "$place/$build/bin/postrider"; };
-clean() { rm -rf "$new"; rmdir "$place" 2>/dev/null; };
+clean() { rm -rf "$new"; rmdir "$stores-$mark" 2>/dev/null; };
 receive() {
     while say send; do
         read -r kind what path || return 1;
