@@ -17,6 +17,7 @@ const BEATS_IN_SILENCE: u32 = 4;
 #[derive(Debug)]
 pub struct Pulse {
     silence: Duration,
+    every: Duration,
     due: Instant,
     /// The same by the clock that goes on in a sleep.
     due_awake: Duration,
@@ -34,7 +35,13 @@ pub struct Beat {
 impl Pulse {
     /// The first beat is due at once; nobody may be silent for longer than `silence`.
     pub fn new(silence: Duration) -> Self {
-        Self { silence, due: Instant::now(), due_awake: clock(), late: None }
+        let every = EVERY_MAX.min(silence / BEATS_IN_SILENCE);
+        Self { silence, every, due: Instant::now(), due_awake: clock(), late: None }
+    }
+
+    /// The same with as few beats as will do, for signs that wake those who only wait.
+    pub fn sparse(silence: Duration) -> Self {
+        Self { every: silence / BEATS_IN_SILENCE, ..Self::new(silence) }
     }
 
     /// How long others may be silent.
@@ -44,7 +51,7 @@ impl Pulse {
 
     /// Time from one beat to the next.
     pub fn every(&self) -> Duration {
-        EVERY_MAX.min(self.silence / BEATS_IN_SILENCE)
+        self.every
     }
 
     /// When the next beat is due.

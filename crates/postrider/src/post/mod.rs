@@ -119,7 +119,7 @@ impl Post {
         }
         let carriers =
             clerk::Carriers { desks, guests, calls: calls::Calls::new(host), doors, files, scp, central };
-        let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers, Pulse::new(silence));
+        let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers, Pulse::sparse(silence));
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
         Ok(Self { orders, notices, tower, told, thread: Some(thread) })
     }
