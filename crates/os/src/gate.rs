@@ -17,12 +17,12 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{compiler_fence, fence};
+use std::sync::atomic::compiler_fence;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use crate::process;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, full_fence};
 
 /// How long the library's thread waits at first until the program has gone, and at most between two looks.
 const BESIDE_PAUSE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
@@ -132,7 +132,7 @@ impl<T> Gate<T> {
         );
         self.busy.store(true, Relaxed);
         if self.fenced.load(Relaxed) {
-            fence(SeqCst);
+            full_fence();
         } else {
             compiler_fence(SeqCst);
         }
