@@ -95,9 +95,10 @@ static void services(void)
 
 static int no_extent(MPI_Datatype datatype, MPI_Aint *extent, void *extra)
 {
+    Count bytes;
     (void)extra;
-    OK(MPI_Type_size(datatype, &length));
-    *extent = length;
+    OK(MPI_Type_size(datatype, &bytes));
+    *extent = bytes;
     return MPI_SUCCESS;
 }
 

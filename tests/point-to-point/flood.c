@@ -1,5 +1,6 @@
 /* A flood towards a process that does not look: it stops before all messages have left, goes on when that one receives, and ends in order.
  * Every other message of a second flood is long, and the process asks for those behind it first. */
+#define _DEFAULT_SOURCE
 #include "../check.h"
 
 #include <fcntl.h>

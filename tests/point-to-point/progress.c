@@ -3,6 +3,7 @@
  *
  * Ranks work in pairs. One starts an operation and calls MPI no more until the other, which waits for it in MPI, has made
  * a file: without progress neither would ever go on. */
+#define _DEFAULT_SOURCE
 #include "../check.h"
 
 #include <sys/stat.h>

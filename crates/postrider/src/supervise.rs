@@ -556,7 +556,10 @@ impl<R: Ranks> Supervisor<R> {
         } else if let Some(Outcome::Signal(signal)) = self.verdict
             && !self.ranks.unsuccessful().is_empty()
         {
-            Some(signalled(signal, self.ranks.places()))
+            let places = self.ranks.places();
+            // Of programs without MPI nothing is known.
+            let uses_mpi = places.iter().any(|(_, place)| *place != Place::BeforeInit);
+            uses_mpi.then(|| signalled(signal, places))
         } else {
             let trouble = self.trouble.as_ref().map(|trouble| trouble.text(&self.ranks));
             let unknown = Some(self.ranks.unsuccessful()).filter(|ranks| !ranks.is_empty());
