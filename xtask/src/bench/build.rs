@@ -13,12 +13,13 @@ use super::engines::Engine;
 use crate::{environment, workspace};
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
-const MPI_PROGRAMS: [(&str, &[&str]); 8] = [
+const MPI_PROGRAMS: [(&str, &[&str]); 9] = [
     ("hello", &[]),
     ("latency", &["measure", "record"]),
     ("bandwidth", &["measure", "record"]),
     ("collective", &["measure", "record"]),
     ("one_sided", &["measure", "record"]),
+    ("overlap", &["measure", "record"]),
     ("memory", &["measure", "record"]),
     ("broadcast", &["measure", "record"]),
     ("aggregation", &["measure", "record"]),

@@ -21,6 +21,8 @@ pub enum Figure {
     Collectives,
     /// All operations on windows.
     OneSided,
+    /// How much of the time of nonblocking operations is hidden behind computation.
+    Overlap,
     /// Start to end of a program that does nothing.
     Startup,
     /// Memory of a rank.
@@ -234,6 +236,11 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
             tasks
         }
         Figure::OneSided => operations(figure, scale, "one_sided"),
+        Figure::Overlap => {
+            let sizes = scale.sizes(4 * KIB, 64 * MIB);
+            let given = arguments(scale.budget_ms, &sizes, "all");
+            vec![Task { limit_s: 240, ..Task::new(figure, Program::Mpi("overlap"), 2, given) }]
+        }
         Figure::Startup => startup(scale),
         Figure::Memory => {
             let task = |&ranks: &u32| Task::new(figure, Program::Mpi("memory"), ranks, Vec::new());

@@ -47,7 +47,7 @@ pub struct Cell {
     pub ranks: u32,
     /// Size of a message.
     pub bytes: u64,
-    /// us, ms, MB/s (10^6 bytes), million/s or MiB (2^20 bytes).
+    /// us, ms, MB/s (10^6 bytes), million/s, MiB (2^20 bytes), or % of a time that is hidden.
     pub unit: String,
     /// One value from each repetition, itself a median of batches.
     pub samples: Vec<f64>,
@@ -60,7 +60,7 @@ pub struct Cell {
 impl Cell {
     /// Whether more of it is better.
     pub fn is_rate(&self) -> bool {
-        self.unit.ends_with("/s")
+        self.unit.ends_with("/s") || self.unit == "%"
     }
 }
 

@@ -29,6 +29,8 @@ two ranks. Times of several ranks are those of the slowest.
 - Operations on windows go from rank 0 to the last rank, with their flush or what else completes them; the window is allocated, or
   created over memory of the program where the name says so. Where it is allocated, they wait for nobody, so that no library is
   slow in them when ranks share cores; only fences, and post, start, complete and wait are.
+- *overlap* says how much of the time of a nonblocking operation is hidden behind as much work of the program, in per cent: 100 is all. With *isend*
+  and *irecv* the other rank waits in a blocking call; elsewhere both compute.
 - *ratio* is Postrider's time divided by that of the better of MPICH and Open MPI, for times and rates alike: below 1,
   Postrider is faster.
 - *floors* have no MPI: a word through a shared ring with spinning and a futex (ring), pairs that sleep on a futex at once
