@@ -12,7 +12,7 @@
  */
 #include "measure.h"
 
-#include <string.h>
+#include <stdio.h>
 
 struct overlap {
     int rank, partner, bytes;
