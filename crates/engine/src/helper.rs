@@ -123,7 +123,7 @@ impl Instance {
         let (completions, taken) = (state.completions, state.taken);
         state.beside = true;
         // What goes wrong here goes wrong again, and is told, when the program makes progress.
-        let progressed = state.progress().is_ok();
+        let progressed = state.progress().and_then(|()| state.decide(true)).is_ok();
         if !state.collectives.is_empty() {
             state = self.advance(state);
         }

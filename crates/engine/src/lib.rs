@@ -58,7 +58,7 @@ use objects::{Key, Table};
 use one_sided::Window;
 use operations::Operation;
 use point_to_point::matching::Matching;
-use point_to_point::{Arrived, Attached, Landings, MatchedMessage, Outgoing, Pool, Request};
+use point_to_point::{Announced, Arrived, Attached, Landings, MatchedMessage, Outgoing, Pool, Request};
 use sessions::Session;
 use transports::{Transport, Waiter};
 
@@ -128,6 +128,8 @@ pub struct State {
     pool: Pool,
     /// Where the messages of short receives are to land.
     landings: Landings,
+    /// Long messages of which it is not decided how they are to move.
+    undecided: VecDeque<Announced>,
     /// Whether a message is sent whose sender waits for another one.
     crossing: bool,
     /// Who announced the message that was read last from its sender's memory.
@@ -240,6 +242,7 @@ impl State {
             matching: Matching::default(),
             pool: Pool::default(),
             landings: Landings::default(),
+            undecided: VecDeque::new(),
             crossing: false,
             awaited_by: None,
             attached: None,

@@ -58,6 +58,9 @@ impl State {
             self.transport.release();
             handled?;
         }
+        if !self.undecided.is_empty() {
+            self.decide(false)?;
+        }
         if self.backlog > 0 {
             self.flush_all()?;
         }
@@ -126,6 +129,9 @@ impl Instance {
                     }
                     // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                     look = 0;
+                }
+                if look == SPINS && !self.facts.crowded {
+                    self.waiter.call_helpers();
                 }
                 let pause = if look < keeps { relax } else { process::give_way };
                 if self.facts.threads.meet() {
@@ -239,6 +245,7 @@ impl Instance {
         let ticket = self.waiter.prepare(state.transport.rest(alone));
         if !matches!(ticket, Ticket::Kept) {
             state.progress()?;
+            state.decide(true)?;
             if let Some(result) = ready(&mut state) {
                 if state.sleepers == 0 {
                     self.waiter.stay_awake();

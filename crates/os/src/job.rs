@@ -89,8 +89,9 @@ const LINK_BYTES: usize = 32;
 const _: () = assert!(8 + 4 * INTAKE_WORDS <= LINK_BYTES);
 const NAME_WORDS: usize = 4;
 
-/// How the names of calls begin that return whether messages have moved or not: nonblocking ones, starts and tests.
-const RETURNING: [&[u8]; 6] = [b"MPI_I", b"MPI_Star", b"MPI_Test", b"MPI_Requ", b"MPI_Canc", b"MPI_Prea"];
+/// How the names of calls begin that return whether messages have moved or not: nonblocking and buffered ones, starts and tests.
+const RETURNING: [&[u8]; 7] =
+    [b"MPI_I", b"MPI_Star", b"MPI_Test", b"MPI_Requ", b"MPI_Canc", b"MPI_Prea", b"MPI_Bsen"];
 
 /// How messages travel between the ranks of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -496,7 +497,7 @@ impl Job {
 
     /// Wakes the helper of rank `rank`, if that computes and has one.
     pub fn call_helper(&self, rank: u32) {
-        if self.has_helpers() && !self.slot(rank).is_in_mpi() {
+        if !self.slot(rank).is_in_mpi() {
             self.helper_bell(rank).ring();
         }
     }

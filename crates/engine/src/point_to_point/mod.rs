@@ -21,7 +21,7 @@ pub(crate) use calls::no_such_rank;
 pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
 pub use completion::{Found, Outcome, Want};
 pub(crate) use pool::Pool;
-pub(crate) use protocol::{Arrived, Outgoing, received};
+pub(crate) use protocol::{Announced, Arrived, Outgoing, received};
 pub(crate) use request::Work;
 pub use request::{Completion, Request, Status, Template};
 pub use short::{Exchanged, Short};

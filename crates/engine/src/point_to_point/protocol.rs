@@ -76,6 +76,28 @@ fn lost(what: &str) -> Error {
 
 /// Beside the address of an announced message: pieces are faster, as long as the sender waits.
 const BETTER_IN_PIECES: u64 = 1 << 63;
+/// Also there: the sender is in a call that waits for this message.
+const SENDER_WAITS: u64 = 1 << 62;
+/// For a message from this length on it pays to look more than once whether its sender begins to wait.
+const PATIENT_BYTES_MIN: u64 = 256 << 10;
+
+/// How often a receiver looks whether the sender of a long message waits, before it takes it for one that computes.
+const SENDER_LOOKS: u32 = 64;
+
+/// An announced message that is matched and has not moved yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announced {
+    receive: Key,
+    envelope: Envelope,
+    peer: u32,
+    /// The sender's request.
+    request: u64,
+    bytes: u64,
+    /// Where it is, and which way its sender prefers.
+    address: u64,
+    /// How often it was looked what the sender does.
+    looks: u32,
+}
 
 fn key_of(word: u64) -> Key {
     Key(word as u32)
@@ -162,7 +184,9 @@ impl State {
         let address = memory.address() as u64;
         let address = match self.transport.limits(route.peer).single_copy {
             SingleCopy::Never => 0,
-            SingleCopy::Crossing if !self.is_crossing(&route) => address | BETTER_IN_PIECES,
+            SingleCopy::Crossing if !self.is_crossing(&route) => {
+                address | BETTER_IN_PIECES | if self.transport.waits(self.own) { SENDER_WAITS } else { 0 }
+            }
             SingleCopy::Crossing | SingleCopy::Always => address,
         };
         let request = self.insert_send(route, tag, memory, buffer.bytes(), packed)?;
@@ -171,7 +195,6 @@ impl State {
         }
         let words = [u64::from(request.0), buffer.bytes(), address];
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
-        self.transport.call_helper(route.peer);
         Ok(request)
     }
 
@@ -322,13 +345,26 @@ impl State {
             return self.meet_sender(receive, peer, request, bytes);
         }
         let receiving = self.receiving(receive)?;
-        let room = receiving.buffer.bytes();
-        let wanted = bytes.min(room) as usize;
+        receiving.matched = Some(Status { bytes, ..receiving.ended(envelope, bytes).status });
+        self.choose_way(Announced { receive, envelope, peer, request, bytes, address, looks: 0 })
+    }
+
+    /// Has a matched message moved in the way that is best at this moment.
+    fn choose_way(&mut self, announced: Announced) -> Result<()> {
+        let Announced { receive, envelope, peer, request, bytes, address, looks } = announced;
+        let prefers_pieces = address & BETTER_IN_PIECES != 0;
+        let waits = prefers_pieces && (address & SENDER_WAITS != 0 || self.transport.waits(peer));
+        let is_patient = bytes >= PATIENT_BYTES_MIN && looks < SENDER_LOOKS;
+        if prefers_pieces && !waits && !self.beside && is_patient {
+            // Who has just started a send often waits for it at once, or starts the next one.
+            let step = if self.transport.is_in_mpi(peer) { 1 } else { SENDER_LOOKS / 4 };
+            self.undecided.push_back(Announced { looks: looks + step, ..announced });
+            return Ok(());
+        }
+        let receiving = self.receiving(receive)?;
+        let wanted = bytes.min(receiving.buffer.bytes()) as usize;
         let completion = receiving.ended(envelope, bytes);
-        receiving.matched = Some(Status { bytes, ..completion.status });
         let buffer = receiving.buffer.clone();
-        let waits = address & BETTER_IN_PIECES != 0 && self.transport.waits(peer);
-        let address = address & !BETTER_IN_PIECES;
         if self.beside
             && waits
             && wanted as u64 == bytes
@@ -337,7 +373,7 @@ impl State {
             let words = [request, u64::from(receive.0), memory.address() as u64];
             return self.send_control(peer, Header::control(Kind::Place, words));
         }
-        let in_pieces = waits && !self.beside;
+        let (address, in_pieces) = (address & !(BETTER_IN_PIECES | SENDER_WAITS), waits && !self.beside);
         if address != 0 && !in_pieces && self.read_remote(peer, address, &buffer, wanted) {
             self.send_control(peer, Header::control(Kind::Fetched, [request, 0, 0]))?;
             self.counters.received(completion.status.bytes);
@@ -347,6 +383,17 @@ impl State {
             return Ok(());
         }
         self.send_control(peer, Header::control(Kind::Clear, [request, u64::from(receive.0), 0]))
+    }
+
+    /// Looks once more how the messages are to move of which that is not decided; `at_last` if there is no other look.
+    #[cold]
+    pub(crate) fn decide(&mut self, at_last: bool) -> Result<()> {
+        for _ in 0..self.undecided.len() {
+            let Some(announced) = self.undecided.pop_front() else { break };
+            let looks = if at_last { SENDER_LOOKS } else { announced.looks };
+            self.choose_way(Announced { looks, ..announced })?;
+        }
+        Ok(())
     }
 
     fn read_remote(&mut self, peer: u32, address: u64, buffer: &Buffer, bytes: usize) -> bool {

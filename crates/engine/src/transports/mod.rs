@@ -246,7 +246,7 @@ impl Waiter {
 
     /// Calls the helpers of those that compute: this process waits, perhaps for one of them.
     pub fn call_helpers(&self) {
-        if let Some((job, _)) = self.seat() {
+        if let Some((job, _)) = self.seat().filter(|(job, _)| job.has_helpers()) {
             job.local_ranks().iter().for_each(|&rank| job.call_helper(rank));
         }
     }
@@ -582,11 +582,10 @@ impl Transport {
         self.seat(peer).is_none_or(|(job, rank)| !job.has_helpers() || job.slot(rank).waits())
     }
 
-    /// Calls the helper of `peer`, if that computes and has one.
-    pub fn call_helper(&self, peer: u32) {
-        if let Some((job, rank)) = self.seat(peer) {
-            job.call_helper(rank);
-        }
+    /// Whether `peer` is in a call of MPI, as far as can be seen.
+    #[must_use]
+    pub fn is_in_mpi(&self, peer: u32) -> bool {
+        self.seat(peer).is_none_or(|(job, rank)| job.slot(rank).is_in_mpi())
     }
 
     /// Copies `bytes` bytes at `address` of process `peer` to `into`; false when the system does not allow it.
