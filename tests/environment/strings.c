@@ -107,8 +107,9 @@ static void representations(void)
     MPI_File file;
     MPI_Offset displacement;
     MPI_Datatype etype, filetype;
-    char name[100], found[MPI_MAX_DATAREP_STRING];
-    snprintf(name, sizeof name, "strings-%d-\xe9", (int)getpid());
+    const char *directory = getenv("TMPDIR");
+    char name[500], found[MPI_MAX_DATAREP_STRING];
+    snprintf(name, sizeof name, "%.400s/strings-%d-\xe9", directory != NULL ? directory : "/tmp", (int)getpid());
     OK(MPI_Register_datarep(WORD, MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, no_extent, NULL));
     FAILS(MPI_ERR_DUP_DATAREP, MPI_Register_datarep(WORD, MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, no_extent, NULL));
     OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
