@@ -125,10 +125,11 @@ fn supervise(mut ranks: RemoteRanks) -> (Outcome, String) {
     let mut supervisor = Supervisor::new(ranks, programs, manner, signals, vec![sink]);
     (0..2).for_each(|_| supervisor.add_streams(None));
     let outcome = supervisor.supervise();
-    let mut text = String::new();
+    // What ranks have written is shown as it is, and need not be text.
+    let mut bytes = Vec::new();
     shown.rewind().expect("it is a file");
-    shown.read_to_string(&mut text).expect("a text");
-    (outcome, text)
+    shown.read_to_end(&mut bytes).expect("its bytes");
+    (outcome, String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A job whose stubs do what agents do, and say this while their ranks run.
