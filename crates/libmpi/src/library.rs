@@ -272,7 +272,10 @@ fn start_helper(wanted: bool) -> Result<()> {
     }
     instance().announce_helper(true);
     let builder = thread::Builder::new().name("postrider".to_owned()).stack_size(HELPER_STACK_BYTES);
-    let started = process::start_thread(builder, || instance().help());
+    let started = process::start_thread(builder, || {
+        process::be_brief();
+        instance().help();
+    });
     *helper = Some(started.map_err(|error| {
         instance().announce_helper(false);
         let detail =

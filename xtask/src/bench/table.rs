@@ -86,7 +86,8 @@ fn value(cells: &[&Cell], engine: Engine, (ranks, bytes): (u32, u64)) -> Option<
 
 /// Postrider's time divided by that of the better of the others.
 fn ratio(cells: &[&Cell], key: (u32, u64)) -> Option<f64> {
-    let is_rate = cells.first()?.is_rate();
+    let first = cells.first().filter(|cell| cell.unit != "%")?;
+    let is_rate = first.is_rate();
     let others = [Engine::Mpich, Engine::Openmpi].into_iter().filter_map(|engine| value(cells, engine, key));
     let ours = value(cells, Engine::Postrider, key).or_else(|| value(cells, Engine::PostriderFile, key))?;
     if is_rate {
