@@ -17,8 +17,8 @@
 
 use crate::link::Names;
 use crate::{exports, link, workspace};
-use anyhow::{Context, Result};
-use std::path::Path;
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Build everything, and lay out an installation in build/.
@@ -40,45 +40,63 @@ pub const PRELOADED: &str = "lib/libpostrider_io.so";
 
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["build", "--workspace", "--exclude", "xtask"]);
-    if !arguments.debug {
-        cargo.arg("--release");
-    }
-    workspace::run(&mut cargo)?;
-
-    let target = workspace::target()?.join(if arguments.debug { "debug" } else { "release" });
+    let places = compile(arguments.debug)?;
     let installation = workspace::installation();
-    let names = Names::standard()?;
-    let scratch = target.join("link");
-    let library = link::link(&target.join("libmpi_abi.a"), &names, &scratch, &installation.join("lib"))?;
+    let libraries = installation.join("lib");
+    let (names, folder) = (Names::standard()?, &places.libraries);
+    let library = link::link(&folder.join("libmpi_abi.a"), &names, &folder.join("link"), &libraries)?;
     exports::check(&library, &names)?;
-    mpich(arguments, &installation.join("lib"))?;
+    let (names, folder) = (Names::mpich()?, &places.mpich);
+    let library = link::link_mpich(&folder.join("libmpi_abi.a"), &names, &folder.join("link"), &libraries)?;
+    exports::check(&library, &names)?;
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
         workspace::copy(&workspace::root().join(header), &installation.join(header))?;
     }
-    workspace::copy(&target.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
-    programs(&target, &installation.join("bin"))?;
+    workspace::copy(&places.libraries.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
+    programs(&places.launcher, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     octave(&installation)
 }
 
-/// Builds and installs the library with MPICH's ABI, from the same source. Its objects are kept apart, since nothing can be
-/// shared from the handles upwards.
-fn mpich(arguments: &Arguments, folder: &Path) -> Result<()> {
-    let target = workspace::target()?.join("mpich");
-    let mut cargo = workspace::cargo();
-    cargo
-        .args(["build", "--package", "postrider-libmpi", "--features", "mpich", "--target-dir"])
-        .arg(&target);
-    if !arguments.debug {
-        cargo.arg("--release");
+/// Where Cargo has put what is installed.
+struct Places {
+    launcher: PathBuf,
+    libraries: PathBuf,
+    mpich: PathBuf,
+}
+
+/// Compiles what is installed and nothing else, in three builds at the same time, since the last crate of each takes one core for long. The
+/// library with MPICH's ABI is made from the same source, but nothing can be shared from the handles upwards; the launcher needs no
+/// optimization across crates, which would take longer than all the rest of it.
+fn compile(debug: bool) -> Result<Places> {
+    let target = workspace::target()?;
+    let of_mpich = target.join("mpich");
+    let (tools, release) = if debug { ("dev", "dev") } else { ("tools", "release") };
+    let builds = [
+        (tools, &target, &["--package", "postrider"][..]),
+        (release, &target, &["--package", "postrider-libmpi", "--package", "postrider-preload"]),
+        (release, &of_mpich, &["--package", "postrider-libmpi", "--features", "mpich"]),
+    ];
+    let mut running = Vec::new();
+    for (profile, folder, packages) in builds {
+        let mut cargo = workspace::cargo();
+        cargo.args(["build", "--profile", profile, "--target-dir"]).arg(folder).args(packages);
+        cargo.env("CARGO_TERM_PROGRESS_WHEN", "never");
+        let child = cargo.spawn().with_context(|| format!("{cargo:?} does not start"))?;
+        running.push((cargo, child));
     }
-    workspace::run(&mut cargo)?;
-    let target = target.join(if arguments.debug { "debug" } else { "release" });
-    let names = Names::mpich()?;
-    let library = link::link_mpich(&target.join("libmpi_abi.a"), &names, &target.join("link"), folder)?;
-    exports::check(&library, &names)
+    // All of them end before an error is told: none goes on beside what comes next.
+    let ended: Vec<_> = running.into_iter().map(|(cargo, mut child)| (cargo, child.wait())).collect();
+    for (cargo, status) in ended {
+        let status = status?;
+        ensure!(status.success(), "{cargo:?} fails: {status}");
+    }
+    let folder = |profile| if profile == "dev" { "debug" } else { profile };
+    Ok(Places {
+        launcher: target.join(folder(tools)),
+        libraries: target.join(folder(release)),
+        mpich: of_mpich.join(folder(release)),
+    })
 }
 
 /// Installs the command line and its other names.

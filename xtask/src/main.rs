@@ -12,6 +12,7 @@ mod hosts;
 mod install;
 mod link;
 mod mpi4py;
+mod rotation;
 mod setup;
 mod test;
 mod tidy;

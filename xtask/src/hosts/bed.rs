@@ -401,8 +401,8 @@ fn launch(state: &Path, options: &Options, life: Life) -> Result<(Child, Option<
 /// The slow file system's program, built when it is missing or old.
 fn slowfs() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
-    workspace::run(cargo.args(["build", "--quiet", "--release", "--package", "postrider-slowfs"]))?;
-    Ok(workspace::target()?.join("release/postrider-slowfs"))
+    workspace::run(cargo.args(["build", "--quiet", "--package", "postrider-slowfs"]))?;
+    Ok(workspace::target()?.join("debug/postrider-slowfs"))
 }
 
 /// Where the scripts are that hosts run.

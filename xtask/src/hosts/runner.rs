@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Every program each way, and with 7 ranks too.
     #[arg(long)]
     pub all: bool,
+    /// Run each program in a share of these ways only, and mpi4py's suite in one, which this word chooses; see `cargo xtask verify`.
+    #[arg(long, value_name = "WORD", conflicts_with = "all")]
+    pub rotation: Option<String>,
     /// Only cases whose names contain this.
     #[arg(long)]
     pub filter: Option<String>,

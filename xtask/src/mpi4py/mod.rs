@@ -8,6 +8,7 @@
 pub mod records;
 
 use crate::environment::{Environment, MPI4PY_VERSION, TESTED_WITH};
+use crate::rotation::Rotation;
 use crate::test::Transport;
 use crate::{environment, link, workspace};
 use anyhow::{Context, Result, ensure};
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// The transports. By default shared memory with every rank count, and files with 2 and 3 ranks.
     #[arg(long, value_delimiter = ',', value_enum)]
     transport: Vec<Transport>,
+    /// Run the suite in one of these configurations, with the wheel or without, which this word chooses; see `cargo xtask verify`.
+    #[arg(long, value_name = "WORD")]
+    rotation: Option<String>,
     /// Only these modules of the suite.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     module: Vec<String>,
@@ -55,7 +59,9 @@ const FILE_RANKS: &[usize] = &[2, 3];
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let suite = if arguments.wheel { Suite::of_wheel()? } else { Suite::prepare()? };
+    let is_turn_of_wheel =
+        arguments.rotation.as_ref().is_some_and(|word| Rotation::of_word(word).has("mpi4py's wheel", 3));
+    let suite = if arguments.wheel || is_turn_of_wheel { Suite::of_wheel()? } else { Suite::prepare()? };
     let options = suite.options(&arguments.module)?;
     // From the end: what takes longest, files and many ranks, begins first.
     let waiting = Mutex::new(configurations(arguments));
@@ -89,11 +95,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 fn configurations(arguments: &Arguments) -> Vec<(usize, Transport)> {
     let asked = |&transport: &Transport| arguments.ranks.iter().map(move |&ranks| (ranks, transport));
-    if !arguments.transport.is_empty() {
-        return arguments.transport.iter().flat_map(asked).collect();
+    let all = if arguments.transport.is_empty() {
+        let files = asked(&Transport::File).filter(|(ranks, _)| FILE_RANKS.contains(ranks));
+        asked(&Transport::SharedMemory).chain(files).collect()
+    } else {
+        arguments.transport.iter().flat_map(asked).collect()
+    };
+    match &arguments.rotation {
+        None => all,
+        Some(word) => Rotation::of_word(word).share("mpi4py", all, 1),
     }
-    let files = asked(&Transport::File).filter(|(ranks, _)| FILE_RANKS.contains(ranks));
-    asked(&Transport::SharedMemory).chain(files).collect()
 }
 
 /// mpi4py's suite, and what runs it.

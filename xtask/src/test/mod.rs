@@ -17,6 +17,7 @@ pub mod programs;
 pub mod report;
 pub mod stacks;
 
+use crate::rotation::Rotation;
 use crate::{environment, workspace};
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
@@ -56,6 +57,9 @@ pub struct Arguments {
     /// How many runs at once.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Run each program in a share of its combinations of ranks and transports only, which this word chooses; see `cargo xtask verify`.
+    #[arg(long, value_name = "WORD", conflicts_with = "all")]
+    rotation: Option<String>,
     /// After how many seconds a run counts as hanging.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     watchdog: u64,
@@ -91,6 +95,9 @@ pub enum Engine {
     MpichIo,
 }
 
+/// Combinations of ranks and transports of a program in a share of them; there are ten.
+const SHARE: usize = 4;
+
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
@@ -104,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         other: other(arguments)?,
         compiler: arguments.compiler.clone(),
         watchdog: Duration::from_secs(arguments.watchdog),
-        binaries: workspace::target()?.join("tests"),
+        binaries: programs::binaries(arguments.compiler.as_deref())?,
     };
     let report = Report::new();
     let is_whole =
@@ -174,17 +181,31 @@ fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case>
         Engine::Postrider => arguments.transport.iter().copied().map(Some).collect(),
         Engine::Mpich | Engine::MpichIo => vec![None],
     };
+    let rotation = arguments.rotation.as_ref().map(Rotation::of_word);
     let mut cases = Vec::new();
     let runs = |build: &&programs::Build| build.binary.exists() && build.chapter != programs::ANOMALIES;
     for build in builds.iter().filter(runs) {
-        for &ranks in &arguments.ranks {
-            if build.large_count && !arguments.all && ranks != 3 {
-                continue;
-            }
-            cases.extend(transports.iter().map(|&transport| Case::program(build, ranks, transport)));
-        }
+        let usual = |ranks: usize| !build.large_count || arguments.all || rotation.is_some() || ranks == 3;
+        let all = arguments.ranks.iter().filter(|&&ranks| usual(ranks));
+        let all = all.flat_map(|&ranks| transports.iter().map(move |&way| Case::program(build, ranks, way)));
+        cases.extend(match &rotation {
+            None => all.collect(),
+            Some(rotation) => share(rotation, arguments, build, all.collect()),
+        });
     }
     cases
+}
+
+/// What runs of the combinations of a program: some with our compiler as it stands, and one in every other way. With one combination
+/// only, on another library, every second program.
+fn share(rotation: &Rotation, arguments: &Arguments, build: &programs::Build, all: Vec<Case>) -> Vec<Case> {
+    let what = format!("{}/{}", build.chapter, build.name);
+    let is_usual =
+        arguments.engine == Engine::Postrider && arguments.compiler.is_none() && !build.large_count;
+    match all.len() {
+        1 if !rotation.has(&what, 2) => Vec::new(),
+        _ => rotation.share(&what, all, if is_usual { SHARE } else { 1 }),
+    }
 }
 
 fn anomaly_cases(arguments: &Arguments) -> Result<Vec<Case>> {
@@ -193,8 +214,14 @@ fn anomaly_cases(arguments: &Arguments) -> Result<Vec<Case>> {
     }
     let wanted = |name: &String| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter));
     let names = job::anomaly_names()?.into_iter().filter(wanted).collect::<Vec<_>>();
-    let each = |&transport: &Transport| names.iter().map(move |name| Case::anomaly(name, transport));
-    Ok(arguments.transport.iter().flat_map(each).collect())
+    let each = |name: &String| {
+        let all = arguments.transport.iter().map(|&transport| Case::anomaly(name, transport)).collect();
+        match &arguments.rotation {
+            None => all,
+            Some(word) => Rotation::of_word(word).share(name, all, 1),
+        }
+    };
+    Ok(names.iter().flat_map(each).collect())
 }
 
 /// Does the work for every item on `jobs` threads.

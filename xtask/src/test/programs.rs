@@ -91,23 +91,50 @@ pub fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Compiles with all warnings as errors, so that the header is checked too.
+/// The executables that a compiler makes: one folder for each.
+pub fn binaries(compiler: Option<&Path>) -> Result<PathBuf> {
+    let name = compiler.and_then(Path::file_name).map(|name| format!("-{}", name.to_string_lossy()));
+    Ok(workspace::target()?.join(format!("tests{}", name.unwrap_or_default())))
+}
+
+/// Compiles with all warnings as errors, so that the header is checked too. What is newer than all that it is made from stays: several suites
+/// run the same executables, also at the same time.
 pub fn compile(build: &Build, compiler: &Path) -> Result<()> {
     let folder = build.binary.parent().context("a binary lies in a folder")?;
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let _ = std::fs::remove_file(&build.binary);
-    let mut command = Command::new(compiler);
-    command.args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]);
-    // In MPICH's ABI MPI_STATUSES_IGNORE is the address 1, which the compiler takes for an array that is too small.
-    command.arg("-Wno-stringop-overflow");
-    if build.large_count {
-        command.arg("-DLARGE_COUNT");
+    if is_current(build, compiler) {
+        return Ok(());
     }
-    command.arg(&build.source).arg("-o").arg(&build.binary).arg("-lm");
-    let hint =
-        "is the library built? cargo xtask build makes build/bin/mpicc, --prefix names another installation";
-    let output =
-        command.output().with_context(|| format!("{} does not start; {hint}", compiler.display()))?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
+    // What cannot be compiled does not run.
+    let _ = std::fs::remove_file(&build.binary);
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    workspace::replace(&build.binary, |new| {
+        let mut command = Command::new(compiler);
+        command.args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+        // In MPICH's ABI MPI_STATUSES_IGNORE is the address 1, which the compiler takes for an array that is too small.
+        command.arg("-Wno-stringop-overflow");
+        if build.large_count {
+            command.arg("-DLARGE_COUNT");
+        }
+        command.arg(&build.source).arg("-o").arg(new).arg("-lm");
+        let hint = "is the library built? cargo xtask build makes build/bin/mpicc, --prefix names another installation";
+        let output =
+            command.output().with_context(|| format!("{} does not start; {hint}", compiler.display()))?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    })
+}
+
+/// Whether an executable is newer than its source, what that includes, and the compiler.
+fn is_current(build: &Build, compiler: &Path) -> bool {
+    let time = |path: &Path| std::fs::metadata(path)?.modified();
+    let Ok(made) = time(&build.binary) else { return false };
+    let (tests, root) = (folder(), workspace::root());
+    let from = [
+        build.source.clone(),
+        tests.join("check.h"),
+        tests.join("large_count.h"),
+        root.join("include/mpi.h"),
+        compiler.to_owned(),
+    ];
+    from.iter().all(|path| time(path).is_ok_and(|changed| changed < made))
 }

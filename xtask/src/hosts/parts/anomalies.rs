@@ -15,7 +15,7 @@ use std::process::Command;
 
 /// Beds, each with its cases.
 pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
-    let folder = workspace::target()?.join("tests");
+    let folder = programs::binaries(None)?;
     let found = programs::find(Some(programs::ANOMALIES), None)?;
     for build in found.iter().flat_map(|program| program.builds(&folder)) {
         programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;

@@ -5,6 +5,7 @@ use crate::hosts::bed::Options;
 use crate::hosts::runner::{Arguments, Case, Stage, Way};
 use crate::mpi4py::records::Records;
 use crate::mpi4py::{Suite, last_lines};
+use crate::rotation::Rotation;
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::sync::Arc;
@@ -25,7 +26,11 @@ const PATIENCE: u32 = 10;
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     let suite = Arc::new(Suite::prepare()?);
     let mut cases = Vec::new();
-    for &way in &arguments.ways {
+    let ways = match &arguments.rotation {
+        None => arguments.ways.clone(),
+        Some(word) => Rotation::of_word(word).share("mpi4py over hosts", arguments.ways.clone(), 1),
+    };
+    for way in ways {
         for &ranks in &arguments.ranks {
             let modules = match way {
                 _ if arguments.all => &[],

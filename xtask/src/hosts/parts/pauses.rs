@@ -8,8 +8,7 @@ use super::programs;
 use crate::hosts::bed::{self, Bed, Options};
 use crate::hosts::runner::{Arguments, Case, Stage, Way};
 use crate::hosts::watch::Ended;
-use crate::test::programs::{Build, compile, find};
-use crate::workspace;
+use crate::test::programs::{Build, binaries, compile, find};
 use anyhow::{Context, Result};
 
 /// The programs, and how often each runs.
@@ -22,7 +21,7 @@ const WAYS: [Way; 3] = [Way::SharedMemorySsh, Way::FileSsh, Way::Central];
 
 /// The bed, and its cases.
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
-    let folder = workspace::target()?.join("tests");
+    let folder = binaries(None)?;
     let mut cases = Vec::new();
     for program in find(None, None)? {
         let is_wanted = |build: &Build| !build.large_count && PROGRAMS.contains(&build.name.as_str());

@@ -6,8 +6,8 @@
 
 use crate::hosts::bed::Options;
 use crate::hosts::runner::{Arguments, Case, Way};
+use crate::rotation::Rotation;
 use crate::test::programs::{self, Build};
-use crate::workspace;
 use anyhow::Result;
 
 /// What goes by scp without `--all`.
@@ -31,6 +31,9 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
+/// With `--rotation` one in so many of the cases of a program runs.
+const SHARE: usize = 3;
+
 /// The chapter of files.
 const IO: &str = "io";
 /// A program whose ranks speak to each other through files while they call no MPI.
@@ -45,7 +48,7 @@ const CACHE: &str = "--cache-ms 1000 --no-locks";
 /// The beds, each with its cases.
 pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
     let found = programs::find(None, None)?;
-    let folder = workspace::target()?.join("tests");
+    let folder = programs::binaries(None)?;
     let (mut cases, mut through_a_cache) = (Vec::new(), Vec::new());
     for program in found.iter().filter(|program| program.chapter != programs::ANOMALIES) {
         for build in program.builds(&folder) {
@@ -54,6 +57,7 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
             }
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
             let name = build.name.as_str();
+            let mut own = Vec::new();
             for &way in &arguments.ways {
                 let files_there = way == Way::SharedMemorySsh && build.chapter == IO;
                 if files_there || way == Way::Central && THROUGH_A_CACHE.contains(&name) {
@@ -65,17 +69,23 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
                     ranks.push(SEVERAL);
                 }
                 if way != Way::FileScp || arguments.all || BY_SCP.contains(&name) {
-                    cases
-                        .extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
+                    own.extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
                 }
                 if way == Way::Central && ON_ONE_HOST.contains(&name) {
                     let on_one = |&ranks: &usize| {
                         let hosts = format!("h1:{ranks}");
                         case(arguments, &build, way, &Place { hosts, ..Place::over(ranks) })
                     };
-                    cases.extend(ranks.iter().map(on_one));
+                    own.extend(ranks.iter().map(on_one));
                 }
             }
+            cases.extend(match &arguments.rotation {
+                None => own,
+                Some(word) => {
+                    let share = own.len().div_ceil(SHARE);
+                    Rotation::of_word(word).share(&format!("{}/{name}", build.chapter), own, share)
+                }
+            });
         }
     }
     let caching = Options { slow: Some(CACHE.to_owned()), ..Options::default() };
