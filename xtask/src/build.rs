@@ -16,7 +16,7 @@
 //! The folder can be moved or copied as a whole: everything in it finds everything else by relative paths.
 
 use crate::link::Names;
-use crate::{exports, link, workspace};
+use crate::{exports, link, valgrind, workspace};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,6 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     workspace::copy(&places.libraries.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
     programs(&places.launcher, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
+    workspace::copy(&valgrind::suppressions(), &installation.join("share/postrider/postrider.supp"))?;
     octave(&installation)
 }
 

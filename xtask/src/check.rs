@@ -3,6 +3,7 @@
 use crate::link::Names;
 use crate::{exports, functions, link, tidy, workspace};
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 /// Check formatting, lints, the rules of the house, the header, and the exported names.
@@ -11,6 +12,9 @@ pub struct Arguments {
     /// Lower the recorded exceptions to what they are now. They are never raised.
     #[arg(long)]
     tighten: bool,
+    /// Also compile the documentation, and everything with the oldest Rust that is enough.
+    #[arg(long)]
+    all: bool,
 }
 
 /// Compilers and language versions in which the header has to be clean.
@@ -25,15 +29,29 @@ const CHECKS: &[Check] = &[
     ("exported names", exported_names),
     ("list of functions", functions::check),
     ("lints", lints),
+    ("dependencies", dependencies),
 ];
+
+/// What compiles everything once more.
+const SLOW_CHECKS: &[Check] =
+    &[("documentation", documentation), ("declared Rust version", declared_version)];
+
+/// The version of Rust whose lints count, so that a newer one does not turn a right state wrong.
+const LINTS_OF: &str = "1.95.0";
+
+/// Licences that a dependency may be used under, one of them for each part of it.
+const LICENCES: &[&str] = &["MIT", "Apache-2.0", "Unicode-3.0"];
+
+/// What there is in two versions, since others ask for them.
+const TWICE: &[&str] = &["embedded-io", "syn", "windows-link"];
 
 /// Makes all checks, also after one has failed: who mends something wants to know all of it.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut failed = 0;
     let rules = tidy::run(arguments.tighten);
-    for (name, result) in
-        std::iter::once(("rules", rules)).chain(CHECKS.iter().map(|(name, check)| (*name, check())))
-    {
+    let slow = if arguments.all { SLOW_CHECKS } else { &[] };
+    let checks = CHECKS.iter().chain(slow).map(|(name, check)| (*name, check()));
+    for (name, result) in std::iter::once(("rules", rules)).chain(checks) {
         match result {
             Ok(()) => println!("{name}: right"),
             Err(error) => {
@@ -42,18 +60,90 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         }
     }
-    println!("{} passed, {failed} failed", CHECKS.len() + 1 - failed);
+    println!("{} passed, {failed} failed", CHECKS.len() + slow.len() + 1 - failed);
     ensure!(failed == 0, "{failed} checks fail");
     Ok(())
 }
 
 fn lints() -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
-    workspace::run(workspace::cargo().args(arguments))?;
+    workspace::run(cargo_of(LINTS_OF)?.args(arguments))?;
     // The other ABI is another build of the same source.
     let arguments =
         ["clippy", "--package", "postrider-libmpi", "--features", "mpich", "--quiet", "--", "-D", "warnings"];
-    workspace::run(workspace::cargo().args(arguments))
+    workspace::run(cargo_of(LINTS_OF)?.args(arguments))
+}
+
+/// The Cargo of a version of Rust, which is installed where it is missing; the one at hand where rustup does not manage what there is.
+fn cargo_of(version: &str) -> Result<Command> {
+    let rustup = |arguments: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !rustup(&["--version"]) {
+        println!("  with the Rust that is installed, not {version}, since there is no rustup");
+        return Ok(workspace::cargo());
+    }
+    let with_lints = ["--profile", "minimal", "--component", "clippy", "--no-self-update"];
+    let is_there = rustup(&["run", version, "cargo-clippy", "--version"])
+        || rustup(&[&["toolchain", "install", version], &with_lints[..]].concat());
+    ensure!(is_there, "Rust {version} cannot be installed: try `rustup toolchain install {version}`");
+    let mut command = Command::new("rustup");
+    command.args(["run", version, "cargo"]).current_dir(workspace::root());
+    // What this program's own Cargo has told it is about another version.
+    command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+    Ok(command)
+}
+
+/// Every link of the documentation leads somewhere.
+fn documentation() -> Result<()> {
+    let mut command = workspace::cargo();
+    command.args(["doc", "--workspace", "--exclude", "postrider-preload", "--no-deps", "--quiet"]);
+    command.arg("--document-private-items");
+    workspace::run(command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links"))
+}
+
+/// Compiles everything with the oldest Rust that Cargo.toml says is enough.
+fn declared_version() -> Result<()> {
+    let version = concat!(env!("CARGO_PKG_RUST_VERSION"), ".0");
+    let mut command = cargo_of(version)?;
+    command.args(["check", "--workspace", "--quiet", "--target-dir"]);
+    workspace::run(command.arg(workspace::target()?.join("declared-version")))
+}
+
+/// What the project depends on comes from crates.io, under a licence that allows it, and in one version.
+fn dependencies() -> Result<()> {
+    let mut command = workspace::cargo();
+    command.args(["metadata", "--format-version=1", "--locked"]);
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    let mut names = BTreeSet::new();
+    let mut problems = Vec::new();
+    for package in packages {
+        let word = |what: &str| package[what].as_str().unwrap_or_default();
+        let (name, licence, source) = (word("name"), word("license"), word("source"));
+        if !is_allowed(licence) {
+            problems.push(format!("{name} has the licence {licence:?}"));
+        }
+        // Without a source it is part of the project.
+        if !source.is_empty() && !source.contains("crates.io-index") {
+            problems.push(format!("{name} comes from {source}"));
+        }
+        if !names.insert(name) && !TWICE.contains(&name) {
+            problems.push(format!("{name} is there in several versions: cargo tree --duplicates"));
+        }
+    }
+    ensure!(problems.is_empty(), "{}", problems.join("; "));
+    Ok(())
+}
+
+/// Whether each part of an expression such as `(MIT OR Apache-2.0) AND Unicode-3.0` has an alternative that is allowed.
+fn is_allowed(licence: &str) -> bool {
+    let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
+    plain.split(" AND ").all(|part| part.split(" OR ").any(|name| LICENCES.contains(&name.trim())))
 }
 
 /// Compiles `mpi.h` alone, without a warning, in each language.
@@ -79,4 +169,20 @@ fn exported_names() -> Result<()> {
         exports::check(&library, &names).context("exported names")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn every_part_of_a_licence_counts() {
+        assert!(is_allowed("MIT"));
+        assert!(is_allowed("Unlicense OR MIT"));
+        assert!(is_allowed("MIT/Apache-2.0"));
+        assert!(is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
+        assert!(!is_allowed("GPL-3.0-only"));
+        assert!(!is_allowed("MIT AND GPL-3.0-only"));
+        assert!(!is_allowed(""));
+    }
 }

@@ -11,11 +11,13 @@ mod functions;
 mod hosts;
 mod install;
 mod link;
+mod models;
 mod mpi4py;
 mod rotation;
 mod setup;
 mod test;
 mod tidy;
+mod valgrind;
 mod verify;
 mod workspace;
 
@@ -38,6 +40,7 @@ enum Command {
     Functions(functions::Arguments),
     Hosts(hosts::Arguments),
     Install(install::Arguments),
+    Models(models::Arguments),
     Mpi4py(mpi4py::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
@@ -53,6 +56,7 @@ fn main() -> anyhow::Result<()> {
         Command::Functions(arguments) => functions::run(&arguments),
         Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
+        Command::Models(arguments) => models::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),

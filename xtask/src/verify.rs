@@ -1,23 +1,32 @@
-//! `cargo xtask verify`, which is `make test`: all suites, one after the other.
+//! `cargo xtask verify`, which is `make test`: all suites.
 //!
-//! Each stage is a few commands whose output goes to `target/verify/<stage>.log`. The first stage that fails ends the run
-//! and its output is shown. The last line is always the sum over all suites, `N passed, N failed`: the counts that each
-//! suite prints itself, and one for each command that prints none.
+//! Each stage is a few commands whose output goes to `target/verify/<stage>.log`. After the build the stages run in two rows at the same time: those
+//! that compute, and those that mostly wait for processes, networks and watchdogs. The first stage that fails ends the run once the other row has ended its
+//! stage, and its output is shown. The last line is always the sum over all suites, `N passed, N failed`: the counts that each suite prints
+//! itself, and one for each command that prints none.
+//!
+//! Suites with thousands of combinations run a share of them, which the commit chooses ([`Rotation`]).
 
 use crate::environment::{self, Environment};
+use crate::rotation::Rotation;
 use crate::workspace::{self, xtask};
+use crate::{models, valgrind};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Instant;
 
-/// Run all suites: the rules of the house, unit tests, models, C programs, anomalies, Python, Octave, an installation.
+/// Run all suites: the rules of the house, unit tests, models, C programs, anomalies, Python, Octave, hosts, an installation.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Only stages whose names contain this.
     #[arg(long)]
     only: Option<String>,
+    /// The word that chooses which combinations run, where not all do [default: the commit's hash].
+    #[arg(long, value_name = "WORD")]
+    rotation: Option<String>,
 }
 
 /// Passed and failed tests.
@@ -27,51 +36,46 @@ struct Count {
     failed: usize,
 }
 
-/// A stage: its name, and what makes its commands once the stages before it have run.
-type Stage = (&'static str, fn() -> Result<Vec<Command>>);
+/// A stage: its name, and what makes its commands once the stages before it in its row have run.
+type Stage = (&'static str, fn(&Rotation) -> Result<Vec<Command>>);
 
-const STAGES: &[Stage] = &[
-    ("build", || Ok(vec![xtask(&["build"])])),
-    ("environment", || Ok(vec![xtask(&["setup"])])),
-    ("check", || Ok(vec![xtask(&["check"])])),
-    ("rust", || Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
-    ("models", models),
-    ("programs", || Ok(vec![xtask(&["test"])])),
+/// What all others need.
+const FIRST: &[Stage] =
+    &[("build", |_| Ok(vec![xtask(&["build"])])), ("environment", |_| Ok(vec![xtask(&["setup"])]))];
+
+/// The row of those that compute.
+const COMPUTING: &[Stage] = &[
+    ("check", check),
+    ("rust", |_| Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
+    ("models", models::commands),
+    ("programs", |rotation| Ok(vec![xtask(&["test", "--rotation", rotation.word()])])),
     ("client", client),
-    // With 1 and 4 ranks, too, by `cargo xtask test --all`.
-    ("mpi4py", || Ok(vec![xtask(&["mpi4py", "--ranks", "2,3"])])),
-    ("engine", || Ok(vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])])),
-    ("mpich-abi", mpich_abi),
+    ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
     ("binaries", binaries),
     ("octave", octave),
     ("python", python),
-    ("hosts", hosts),
+    ("valgrind", valgrind::commands),
+    ("sanitizer", sanitizer),
     ("installation", installation),
     ("wheel", wheel),
 ];
+
+/// The row of those that wait.
+const WAITING: &[Stage] = &[("hosts", hosts), ("engine", engine), ("mpich-abi", mpich_abi)];
 
 /// Runs the stages and prints a line for each.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let logs = workspace::root().join("target/verify");
     std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
-    let mut total = Count::default();
-    let mut failure = None;
-    for &(name, commands) in STAGES {
-        if arguments.only.as_deref().is_some_and(|part| !name.contains(part)) {
-            continue;
-        }
-        let started = Instant::now();
-        eprintln!("{name} …");
-        let (count, result) = stage(&logs.join(format!("{name}.log")), commands);
-        total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
-        let Count { passed, failed } = count;
-        let seconds = started.elapsed().as_secs_f64();
-        println!("{name:<14} {passed:>6} passed {failed:>4} failed {seconds:>8.1} s");
-        if let Err(error) = result {
-            failure = Some(format!("{name}: {error:#}"));
-            break;
-        }
-    }
+    let rotation = arguments.rotation.as_ref().map_or_else(Rotation::of_commit, Rotation::of_word);
+    println!("rotation {}; the same again: cargo xtask verify --rotation {0}", rotation.word());
+    let run = Run { only: arguments.only.clone(), rotation, logs, so_far: Mutex::default() };
+    run.row(FIRST);
+    std::thread::scope(|scope| {
+        scope.spawn(|| run.row(WAITING));
+        run.row(COMPUTING);
+    });
+    let (total, failure) = run.so_far.into_inner().expect("no stage panics with the lock");
     if let Some(text) = &failure {
         println!("\n{text}\n");
     }
@@ -80,23 +84,58 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     std::process::exit(i32::from(failure.is_some() || total.failed > 0))
 }
 
-/// Runs the commands of a stage, up to the first that fails. Its output is part of the error.
-fn stage(log: &Path, commands: fn() -> Result<Vec<Command>>) -> (Count, Result<()>) {
-    let mut total = Count::default();
-    let mut all = || {
-        std::fs::write(log, "")?;
-        for mut command in commands()? {
-            let (count, result) = logged(&mut command, log)?;
-            total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
-            result?;
+/// One run of all stages.
+struct Run {
+    only: Option<String>,
+    rotation: Rotation,
+    logs: PathBuf,
+    /// The sum, and what the first stage that failed has to say.
+    so_far: Mutex<(Count, Option<String>)>,
+}
+
+impl Run {
+    /// Runs stages one after the other, until one of this or of another row has failed.
+    fn row(&self, stages: &[Stage]) {
+        for &(name, commands) in stages {
+            if self.only.as_deref().is_some_and(|part| !name.contains(part)) {
+                continue;
+            }
+            if self.so_far.lock().expect("no stage panics with the lock").1.is_some() {
+                return;
+            }
+            let started = Instant::now();
+            eprintln!("{name} …");
+            let (count, result) = self.stage(name, commands);
+            let Count { passed, failed } = count;
+            let seconds = started.elapsed().as_secs_f64();
+            println!("{name:<14} {passed:>6} passed {failed:>4} failed {seconds:>8.1} s");
+            let (total, failure) = &mut *self.so_far.lock().expect("no stage panics with the lock");
+            *total = Count { passed: total.passed + passed, failed: total.failed + failed };
+            if let Err(error) = result {
+                failure.get_or_insert(format!("{name}: {error:#}"));
+            }
         }
-        Ok(())
-    };
-    let result = all();
-    if result.is_err() {
-        total.failed = total.failed.max(1);
     }
-    (total, result)
+
+    /// Runs the commands of a stage, up to the first that fails. Its output is part of the error.
+    fn stage(&self, name: &str, commands: fn(&Rotation) -> Result<Vec<Command>>) -> (Count, Result<()>) {
+        let log = self.logs.join(format!("{name}.log"));
+        let mut total = Count::default();
+        let mut all = || {
+            std::fs::write(&log, "")?;
+            for mut command in commands(&self.rotation)? {
+                let (count, result) = logged(&mut command, &log)?;
+                total = Count { passed: total.passed + count.passed, failed: total.failed + count.failed };
+                result?;
+            }
+            Ok(())
+        };
+        let result = all();
+        if result.is_err() {
+            total.failed = total.failed.max(1);
+        }
+        (total, result)
+    }
 }
 
 /// Runs one command with its output appended to the log, and counts what that output says.
@@ -146,34 +185,61 @@ fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// The lock-free parts under loom, which needs a build of its own.
-fn models() -> Result<Vec<Command>> {
-    let mut command = cargo(&["test", "-p", "postrider-os", "--release", "--quiet", "loom"]);
-    command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", workspace::target()?.join("loom"));
+/// The rules; every second time with what compiles everything once more.
+fn check(rotation: &Rotation) -> Result<Vec<Command>> {
+    let all = ["check", "--all"];
+    Ok(vec![xtask(if rotation.has("check", 2) { &all } else { &all[..1] })])
+}
+
+/// The tests of what has unsafe code under AddressSanitizer, which only the library's Rust can be built with by an option that is not stable yet.
+fn sanitizer(rotation: &Rotation) -> Result<Vec<Command>> {
+    let packages = vec!["postrider-os", "postrider-engine", "postrider-io"];
+    let mut command = cargo(&["test", "--quiet", "--lib", "--target", &host()?]);
+    for package in rotation.share("sanitizer", packages, 1) {
+        command.args(["--package", package]);
+    }
+    command.env("CARGO_TARGET_DIR", workspace::target()?.join("sanitizer"));
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
+    // Damaged inputs by the thousand are for the stage `rust`.
+    command.env("PROPTEST_CASES", "32");
     Ok(vec![command])
+}
+
+/// The kind of machine that this is, as Rust calls it. A sanitizer is only for what is built for a named one.
+fn host() -> Result<String> {
+    let output = Command::new("rustc").arg("-vV").current_dir(workspace::root()).output().context("rustc")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc -vV names no host")?.to_owned())
+}
+
+/// The same programs on MPICH: that checks them, and the ABI.
+fn engine(rotation: &Rotation) -> Result<Vec<Command>> {
+    let mpich = ["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"];
+    Ok(vec![xtask(&[&mpich[..], &["--rotation", rotation.word()]].concat())])
 }
 
 fn launcher() -> PathBuf {
     workspace::installation().join("bin/postrider")
 }
 
-/// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler, and mpi4py's wheel. And programs that
+/// The library with MPICH's ABI: its constants, the C programs compiled by MPICH's compiler. And programs that
 /// MPICH's compiler makes for the standard ABI, with its header; the stage `engine` runs ours on MPICH.
-fn mpich_abi() -> Result<Vec<Command>> {
+fn mpich_abi(rotation: &Rotation) -> Result<Vec<Command>> {
     let mpich = environment::mpich()?;
     let compiler = mpich.join("bin/mpicc").display().to_string();
     let mut constants =
         cargo(&["test", "-p", "postrider-abi", "--features", "mpich", "--test", "mpich", "--quiet"]);
     constants.env("POSTRIDER_TEST_MPICC", &compiler);
-    let programs = ["test", "--compiler", &compiler, "--ranks", "3", "--transport", "shared-memory"];
+    let programs = ["test", "--compiler", &compiler, "--rotation", rotation.word()];
     let standard = mpich.join("bin/mpicc_abi").display().to_string();
-    let of_standard = ["test", "--compiler", &standard, "--ranks", "3", "--chapter", "communicators"];
-    let python = ["mpi4py", "--wheel", "--ranks", "2", "--transport", "shared-memory"];
-    Ok(vec![constants, xtask(&programs), xtask(&of_standard), xtask(&python)])
+    let of_standard =
+        ["test", "--compiler", &standard, "--rotation", rotation.word(), "--chapter", "communicators"];
+    Ok(vec![constants, xtask(&programs), xtask(&of_standard)])
 }
 
 /// Programs that Debian has built for MPICH. There are none where there are no packages of Debian.
-fn binaries() -> Result<Vec<Command>> {
+fn binaries(_: &Rotation) -> Result<Vec<Command>> {
     if Command::new("apt-get").arg("--version").output().is_err() {
         return Ok(Vec::new());
     }
@@ -186,7 +252,7 @@ fn binaries() -> Result<Vec<Command>> {
 }
 
 /// The Octave package, through each transport.
-fn octave() -> Result<Vec<Command>> {
+fn octave(_: &Rotation) -> Result<Vec<Command>> {
     let python = Environment::prepare()?.python();
     let run = |transport| {
         let mut command = Command::new(workspace::root().join("octave/tests/run"));
@@ -197,13 +263,13 @@ fn octave() -> Result<Vec<Command>> {
 }
 
 /// Several hosts, and the file system that stands for a loaded central one; both take the rights of root.
-fn hosts() -> Result<Vec<Command>> {
+fn hosts(rotation: &Rotation) -> Result<Vec<Command>> {
     let slow = cargo(&["test", "--quiet", "--package", "postrider-slowfs", "--test", "passthrough"]);
-    Ok(vec![slow, xtask(&["hosts", "test"])])
+    Ok(vec![slow, xtask(&["hosts", "test", "--rotation", rotation.word()])])
 }
 
 /// The Python package.
-fn python() -> Result<Vec<Command>> {
+fn python(_: &Rotation) -> Result<Vec<Command>> {
     let mut command = Command::new(Environment::prepare()?.python());
     command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]);
     command.current_dir(workspace::root());
@@ -211,7 +277,7 @@ fn python() -> Result<Vec<Command>> {
 }
 
 /// A program that knows MPI by the crate `client` only, on the library that was built.
-fn client() -> Result<Vec<Command>> {
+fn client(_: &Rotation) -> Result<Vec<Command>> {
     let build = cargo(&["build", "--quiet", "--package", "postrider-client", "--example", "ring"]);
     let installation = workspace::installation();
     let library = installation.join("lib/libmpi_abi.so.1");
@@ -222,7 +288,7 @@ fn client() -> Result<Vec<Command>> {
 }
 
 /// An installation elsewhere, moved after it was made: its compiler, its launcher, and its Octave package.
-fn installation() -> Result<Vec<Command>> {
+fn installation(_: &Rotation) -> Result<Vec<Command>> {
     let folder = workspace::target()?.join("verify");
     let (first, moved) = (folder.join("first"), folder.join("moved place"));
     for place in [&first, &moved] {
@@ -257,7 +323,7 @@ fn installation() -> Result<Vec<Command>> {
 
 /// `pip install .` into a fresh environment, and what is in it then: compiler, launcher, libraries for C and for mpi4py's
 /// wheel, Python package. Nothing else leads to the library.
-fn wheel() -> Result<Vec<Command>> {
+fn wheel(_: &Rotation) -> Result<Vec<Command>> {
     let folder = workspace::target()?.join("verify/wheel");
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;

@@ -3,7 +3,7 @@
 //! A wait looks, makes progress and looks again. As long as the host has a core for each rank it does so for a short
 //! while without sleeping, since a message between two cores takes less time than a system call; then, or at once
 //! where ranks share cores, it offers its core to others in between, and at last it sleeps until its peers ring
-//! ([`Waiter`](crate::transports::Waiter)). The lock is not held asleep.
+//! ([`Waiter`]). The lock is not held asleep.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A bridge: the rings between the processes of two groups that are of different jobs.
 //!
-//! One process makes it as a [`Segment`](crate::shared_memory::Segment), all processes of both groups open it by the maker's process id and
+//! One process makes it as a [`Segment`], all processes of both groups open it by the maker's process id and
 //! descriptor, and the maker may go once they have. It holds nothing but rings; who sleeps is woken through the
 //! doorbell in the segment of its own job. Layout, in bytes:
 //!

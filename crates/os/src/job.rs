@@ -1,6 +1,6 @@
 //! The job segment: what the launcher and the ranks of one host know of each other.
 //!
-//! The launcher of a host makes one [`Segment`](crate::shared_memory::Segment) and tells each rank, in its environment, where it is
+//! The launcher of a host makes one [`Segment`] and tells each rank, in its environment, where it is
 //! (`POSTRIDER_JOB=<launcher pid>:<descriptor>`) and which rank it is (`POSTRIDER_RANK`). In a job over several hosts the agent of a
 //! host is its launcher, and its post carries packets to the ranks of other hosts. Layout, in bytes:
 //!

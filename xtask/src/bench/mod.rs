@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4,8).
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Directory for the results (default: bench/runs/<date>-<host>, quick: target/bench/quick).
+    /// Directory for the results (default: bench/runs/DATE-HOST, quick: target/bench/quick).
     #[arg(long)]
     out: Option<PathBuf>,
     /// Postrider's installation (default: what `cargo xtask build` has made).

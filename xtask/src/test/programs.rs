@@ -34,6 +34,11 @@ pub struct Build {
 }
 
 impl Program {
+    /// Whether it is the one of this chapter with this name.
+    pub fn is(&self, chapter: &str, name: &str) -> bool {
+        self.chapter == chapter && self.name == name
+    }
+
     /// The two builds of a program; an anomaly has one.
     pub fn builds(&self, folder: &Path) -> Vec<Build> {
         let widths: &[bool] = if self.chapter == ANOMALIES { &[false] } else { &[false, true] };

@@ -2,7 +2,7 @@
 //!
 //! A guest comes to the post's hall and stays connected with it ([`postrider_os::hall`]). Where messages go through memory it
 //! brings a bridge between itself and the post, and is one more [desk](Desk); where they are files it names its
-//! inbox ([`Doors`](super::doors::Doors)). When its connection ends the post takes what it has left, and then forgets it; its number is never
+//! inbox ([`Doors`]). When its connection ends the post takes what it has left, and then forgets it; its number is never
 //! given to anybody else. One that has not said goodbye has died, which is noted in the segments of all hosts.
 
 use std::os::fd::BorrowedFd;

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Numbers of ranks in nodes of 32 (default: the powers of two from 2 to 2048, quick: 2,32,128).
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Directory for the results (default: bench/runs/<date>-<host>-hosts, quick: target/bench/quick-hosts).
+    /// Directory for the results (default: bench/runs/DATE-HOST-hosts, quick: target/bench/quick-hosts).
     #[arg(long)]
     out: Option<PathBuf>,
     /// Postrider's installation (default: what `cargo xtask build` has made).

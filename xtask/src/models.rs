@@ -1,0 +1,72 @@
+//! The lock-free parts under loom, which tries every interleaving. That takes a build of its own and a minute, and what it finds depends on the
+//! sources alone: so a green run writes down of which sources it was, in `crates/os/models.green`, and a run whose sources are the same has nothing to do.
+//! Change one of them, and `cargo xtask verify --only models` writes the new line, to be committed with the change.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::rotation::Rotation;
+use crate::workspace;
+
+/// Run the models, unless they were green with these sources.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Run them in any case.
+    #[arg(long)]
+    always: bool,
+}
+
+/// The stage of `cargo xtask verify`.
+pub fn commands(_: &Rotation) -> Result<Vec<Command>> {
+    Ok(vec![workspace::xtask(&["models"])])
+}
+
+/// Runs the models, and writes down that they were green.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let record = workspace::root().join("crates/os/models.green");
+    let sources = digest()?;
+    let is_known = std::fs::read_to_string(&record).is_ok_and(|text| text.trim() == sources);
+    if is_known && !arguments.always {
+        println!("the models were green with these sources\n1 passed, 0 failed");
+        return Ok(());
+    }
+    let mut cargo = workspace::cargo();
+    cargo.args(["test", "-p", "postrider-os", "--release", "--quiet", "loom"]);
+    cargo.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", workspace::target()?.join("loom"));
+    workspace::run(&mut cargo)?;
+    std::fs::write(&record, format!("{sources}\n")).with_context(|| record.display().to_string())
+}
+
+/// The hash that Git would give to everything that the models are made of: the sources of the crate, and the versions of what it depends on.
+fn digest() -> Result<String> {
+    let root = workspace::root();
+    let mut files = vec![root.join("Cargo.lock"), root.join("crates/os/Cargo.toml")];
+    add_sources(&root.join("crates/os/src"), &mut files)?;
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["hash-object", "--"]).args(&files);
+    let output = git.output().context("git does not start")?;
+    ensure!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
+    // One hash for all, by the same means.
+    let all = root.join("target/models.txt");
+    let names =
+        files.iter().filter_map(|file| file.strip_prefix(root).ok()).map(|file| file.display().to_string());
+    std::fs::write(&all, names.collect::<Vec<_>>().join("\n") + &String::from_utf8_lossy(&output.stdout))?;
+    let output = Command::new("git").current_dir(root).args(["hash-object", "--"]).arg(&all).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn add_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            add_sources(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
