@@ -1,8 +1,7 @@
-//! `postrider env`: what programs find under `postrider run`, for shells, job scripts and modulefiles, so that `srun octave` and
-//! `srun python` find it as well.
+//! `postrider env`: what programs find under `postrider run`, for shells and job scripts, so that `srun octave` and `srun python` find it as well.
 //!
 //! Shells get assignments of whole values, made from the environment of this process: what is there already is not added again, so that evaluating
-//! twice does no harm. A modulefile is read later, in another environment, and says what is put in front.
+//! twice does no harm. The modulefile of an installation says the same (`xtask/src/toolbox`).
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -18,7 +17,6 @@ enum Form {
     Sh,
     Csh,
     Fish,
-    Modulefile,
 }
 
 /// A variable that programs need.
@@ -35,7 +33,6 @@ pub fn print(options: &Env) -> i32 {
     let form = match options {
         Env { csh: true, .. } => Form::Csh,
         Env { fish: true, .. } => Form::Fish,
-        Env { modulefile: true, .. } => Form::Modulefile,
         _ => Form::Sh,
     };
     let Some(prefix) = installation::prefix() else {
@@ -66,9 +63,6 @@ fn needs(prefix: PathBuf) -> Vec<Need> {
 
 /// The whole output; `find` knows the values that variables have.
 fn text(form: Form, needs: &[Need], find: impl Fn(&str) -> Option<OsString>) -> Vec<u8> {
-    if form == Form::Modulefile {
-        return modulefile(needs);
-    }
     let mut text = Vec::new();
     for need in needs {
         let (name, value) = match need {
@@ -88,25 +82,9 @@ fn text(form: Form, needs: &[Need], find: impl Fn(&str) -> Option<OsString>) -> 
         let (before, after) = match form {
             Form::Csh => (format!("setenv {name} "), ";\n".to_owned()),
             Form::Fish => (format!("set -gx {name} "), ";\n".to_owned()),
-            Form::Sh | Form::Modulefile => (format!("{name}="), format!("; export {name};\n")),
+            Form::Sh => (format!("{name}="), format!("; export {name};\n")),
         };
         text.extend([before.as_bytes(), &value, after.as_bytes()].concat());
-    }
-    text
-}
-
-/// A modulefile in Tcl, which Environment Modules and Lmod read.
-fn modulefile(needs: &[Need]) -> Vec<u8> {
-    let mut text =
-        b"#%Module1.0\nmodule-whatis {Postrider: message passing in C, Python and Octave}\n".to_vec();
-    for need in needs {
-        let (command, name, value) = match need {
-            Need::InFront(name, value) => ("prepend-path", name, value),
-            Need::Default(name, value) => ("setenv", name, value),
-        };
-        text.extend(format!("{command} {name} ").into_bytes());
-        text.extend(quoted(Form::Modulefile, value.as_os_str()));
-        text.push(b'\n');
     }
     text
 }
@@ -132,7 +110,6 @@ fn quoted(form: Form, value: &OsStr) -> Vec<u8> {
             bytes.iter().flat_map(letter).collect()
         }
         Form::Fish => [b"'", &*escaped(b"\\'", b"\\"), b"'"].concat(),
-        Form::Modulefile => [b"\"", &*escaped(b"\\\"$[]", b"\\"), b"\""].concat(),
     }
 }
 
@@ -188,17 +165,5 @@ mod tests {
         assert_eq!(of(Form::Sh), "PATH='/opt/it'\\''s/bin'; export PATH;\nA='/b'; export A;\n");
         assert_eq!(of(Form::Csh), "setenv PATH /opt/it\\'s/bin;\nsetenv A /b;\n");
         assert_eq!(of(Form::Fish), "set -gx PATH '/opt/it\\'s/bin';\nset -gx A '/b';\n");
-        let modulefile = of(Form::Modulefile);
-        assert!(modulefile.starts_with("#%Module1.0\n"), "{modulefile}");
-        assert!(
-            modulefile.ends_with("prepend-path PATH \"/opt/it's/bin\"\nsetenv A \"/b\"\n"),
-            "{modulefile}"
-        );
-    }
-
-    #[test]
-    fn values_in_a_modulefile_are_one_word_of_tcl() {
-        let word = String::from_utf8(quoted(Form::Modulefile, OsStr::new(STRANGE))).expect("it is text");
-        assert_eq!(word, "\"/opt/a b'c\\\"d\\$e`f\\\\g!h;i\\[j\\]\"");
     }
 }

@@ -45,6 +45,8 @@ pub enum Subcommand {
     /// Find out what keeps jobs from running here or on other hosts
     #[command(after_help = DOCTOR_HELP)]
     Doctor(Doctor),
+    /// Print what this installation has, and what this machine allows it
+    Info(Info),
     /// Print what programs need that something else than `postrider run` starts, as `srun octave`, for a shell to evaluate
     #[command(after_help = ENV_HELP)]
     Env(Env),
@@ -90,14 +92,25 @@ pub enum Subcommand {
         #[arg(long)]
         from: u32,
     },
-    /// Print the completion script of a shell
+    /// Print the completion script of a shell, for all names under which this program is installed
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions {
         /// Which shell
-        shell: clap_complete::Shell,
+        shell: Shell,
+        /// Only for these names
+        #[arg(value_parser = clap::builder::PossibleValuesParser::new(crate::names::all()))]
+        names: Vec<String>,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Manual {
+        /// Where they are written
+        directory: PathBuf,
     },
 }
 
-const RUN_USAGE: &str =
+/// How a job is asked for.
+pub const RUN_USAGE: &str =
     "postrider run [OPTIONS] PROGRAM [ARGUMENT]... [: [-n RANKS] PROGRAM [ARGUMENT]...]...";
 
 const RUN_HELP: &str = "\
@@ -128,8 +141,24 @@ In a job script, or in the start-up file of a shell:
   eval \"$(/opt/postrider/bin/postrider env)\"            sh, bash, zsh
   eval `/opt/postrider/bin/postrider env --csh`          csh, tcsh
   /opt/postrider/bin/postrider env --fish | source       fish
-As a module:
-  /opt/postrider/bin/postrider env --modulefile >DIRECTORY/postrider";
+The modulefile share/modulefiles/postrider of the installation says the same to Environment Modules and Lmod.";
+
+const COMPLETIONS_HELP: &str = "\
+An installation has these scripts where shells look for them. For one that looks elsewhere:
+  source <(postrider completions bash)                   bash
+  source <(postrider completions zsh)                    zsh, after compinit
+  postrider completions fish | source                    fish";
+
+/// Shells that complete command lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU Bash, 4.4 or newer
+    Bash,
+    /// The Z shell
+    Zsh,
+    /// Fish
+    Fish,
+}
 
 /// How messages travel between ranks of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -268,9 +297,14 @@ pub struct Env {
     /// For fish
     #[arg(long)]
     pub fish: bool,
-    /// As a modulefile, for Environment Modules and Lmod
+}
+
+/// Options of `postrider info`.
+#[derive(Args, Debug)]
+pub struct Info {
+    /// Print JSON
     #[arg(long)]
-    pub modulefile: bool,
+    pub json: bool,
 }
 
 /// What the first rank of a host knows of its job.

@@ -23,6 +23,15 @@ pub fn octave_functions() -> Option<PathBuf> {
     Some(prefix()?.join("share/postrider/octave")).filter(|folder| folder.is_dir())
 }
 
+/// The package for Python, if it is installed: beside the rest, or, by a wheel, in the environment of an interpreter.
+pub fn python_package() -> Option<PathBuf> {
+    let prefix = prefix()?;
+    let interpreters = std::fs::read_dir(prefix.join("lib")).into_iter().flatten().flatten();
+    let of_environment = interpreters.map(|folder| folder.path().join("site-packages/postrider"));
+    let beside = prefix.join("share/postrider/python/postrider");
+    [beside].into_iter().chain(of_environment).find(|package| package.join("__init__.py").exists())
+}
+
 /// `OCTAVE_PATH` with our functions in front of the user's own, if they are installed.
 pub fn octave_path() -> Option<OsString> {
     let mut path = octave_functions()?.into_os_string();

@@ -1,13 +1,15 @@
-//! The command line of Postrider: `postrider run`, `cc`, `c++`, `env`, `completions`.
+//! The command line of Postrider: `postrider run`, `cc`, `c++`, `doctor`, `info`, `env`, `completions`.
 //!
-//! One executable serves all names: called as `mpiexec` or `mpirun` it is `postrider run`, called as `mpicc`, `mpicxx` or
+//! One executable serves all names (`names`): called as `mpiexec` or `mpirun` it is `postrider run`, called as `mpicc`, `mpicxx` or
 //! `mpic++` it is the compiler driver. So an installation is this file and a few links to it.
 //! Exit codes of its own: 2 for wrong arguments, 126 and 127 as in a shell for programs that cannot be started.
 #![deny(unsafe_code)]
 
 mod agent;
 mod arguments;
+mod colours;
 mod compile;
+mod completions;
 mod control;
 mod directory;
 mod doctor;
@@ -17,9 +19,12 @@ mod flags;
 mod fuzz;
 mod head;
 mod hosts;
+mod info;
 mod installation;
 mod launch;
 mod links;
+mod manual;
+mod names;
 mod other_engine;
 mod output;
 mod post;
@@ -37,7 +42,6 @@ mod supervise;
 mod terminal;
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches};
 use flags::{Cli, Subcommand};
@@ -45,7 +49,7 @@ use postrider_os::process::say_error;
 
 fn main() {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let line = by_name(given);
+    let line = names::spelled_out(given);
     if let Some((driver, rest)) = compile::asked_for(&line) {
         std::process::exit(compile::drive(driver, rest));
     }
@@ -68,9 +72,9 @@ fn main() {
         Subcommand::Stand(stand) => std::process::exit(standing::stand(stand)),
         Subcommand::Link { directory, from } => std::process::exit(links::link(&directory, from)),
         Subcommand::Agent => std::process::exit(agent::agent()),
-        Subcommand::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "postrider", &mut std::io::stdout());
-        }
+        Subcommand::Completions { shell, names } => std::process::exit(completions::print(shell, &names)),
+        Subcommand::Manual { directory } => std::process::exit(manual::write(&directory)),
+        Subcommand::Info(options) => std::process::exit(info::print(&options)),
         Subcommand::Env(options) => std::process::exit(environment::print(&options)),
         Subcommand::Doctor(options) => std::process::exit(doctor::run(&options)),
         Subcommand::Examine => std::process::exit(doctor::examine()),
@@ -78,20 +82,4 @@ fn main() {
         // Handled before, because every argument is the compiler's own.
         Subcommand::Cc { .. } | Subcommand::Cxx { .. } => std::process::exit(2),
     }
-}
-
-/// Spells the command line out when the executable was called by one of its other names.
-fn by_name(mut line: Vec<OsString>) -> Vec<OsString> {
-    let called = line.first().and_then(|name| Path::new(name).file_name()?.to_str().map(str::to_owned));
-    let subcommand = match called.as_deref() {
-        Some("mpiexec" | "mpirun") => "run",
-        Some("mpicc") => "cc",
-        Some("mpicxx" | "mpic++" | "mpiCC") => "c++",
-        _ => return line,
-    };
-    let asks_version = subcommand == "run" && line.get(1).is_some_and(|a| a == "--version" || a == "-V");
-    if !asks_version {
-        line.insert(1, subcommand.into());
-    }
-    line
 }

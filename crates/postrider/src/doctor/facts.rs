@@ -66,6 +66,21 @@ pub struct Temporary {
     pub error: Option<String>,
 }
 
+impl Temporary {
+    /// Its kind and free space, for people.
+    pub fn room(&self) -> String {
+        format!("{} with {} free", self.file_system, size(self.free_bytes))
+    }
+}
+
+/// A number of bytes, for people.
+pub fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        mib @ 0..10_240 => format!("{mib} MiB"),
+        mib => format!("{} GiB", mib >> 10),
+    }
+}
+
 impl Facts {
     /// The facts of this host.
     #[must_use]
@@ -93,7 +108,7 @@ impl Facts {
 }
 
 /// The program that `PATH` leads to.
-fn found(program: &str) -> Option<PathBuf> {
+pub fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let is_executable = |file: &PathBuf| {
         fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

@@ -4,7 +4,7 @@
 //! `postrider examine` of the same build; this machine's own facts come from the same code. Hosts are reached a few at a time, and their
 //! pipes are measured one after the other, so that none is in the way of another.
 
-mod facts;
+pub mod facts;
 mod findings;
 mod probe;
 mod report;

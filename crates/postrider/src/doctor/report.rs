@@ -3,13 +3,12 @@
 //! Everything that comes from other hosts is stripped of what could steer a terminal; colours are added afterwards, and only
 //! where a person is looking.
 
-use std::io::IsTerminal;
-
 use serde::Serialize;
 
-use super::facts::Facts;
+use super::facts::{Facts, size};
 use super::findings::Level;
 use super::{Patient, Pipe};
+use crate::colours::{BOLD, GREEN, RED, YELLOW, painted};
 use crate::remote_shell::{build_id, harmless};
 
 const HEAD: [&str; 10] =
@@ -41,7 +40,7 @@ pub fn of_here(patient: &Patient) -> String {
         ("system", format!("{} {}", facts.kernel, facts.machine)),
         ("cores", facts.cores.to_string()),
         ("memory", size(facts.memory_bytes)),
-        ("TMPDIR", format!("{}, {}", facts.temporary.path.display(), temporary(facts))),
+        ("TMPDIR", format!("{}, {}", facts.temporary.path.display(), facts.temporary.room())),
     ];
     for (name, path) in &facts.programs {
         rows.push((name, path.as_ref().map_or("not found".to_owned(), |path| path.display().to_string())));
@@ -100,23 +99,12 @@ fn row(patient: &Patient) -> [String; HEAD.len()] {
             },
         of_facts(|facts| facts.cores.to_string()),
         of_facts(|facts| format!("{} {}", facts.kernel, facts.machine)),
-        of_facts(temporary),
+        of_facts(|facts| facts.temporary.room()),
         of_pipe(|pipe| format!("{:.0} us", pipe.round_trip_us)),
         of_pipe(|pipe| format!("{:.0} MiB/s", pipe.to_mib_per_s)),
         of_pipe(|pipe| format!("{:.0} MiB/s", pipe.from_mib_per_s)),
     ];
     cells.map(|cell| harmless(cell.as_bytes()).replace('\n', " "))
-}
-
-fn temporary(facts: &Facts) -> String {
-    format!("{} with {} free", facts.temporary.file_system, size(facts.temporary.free_bytes))
-}
-
-fn size(bytes: u64) -> String {
-    match bytes >> 20 {
-        mib @ 0..10_240 => format!("{mib} MiB"),
-        mib => format!("{} GiB", mib >> 10),
-    }
 }
 
 /// What was found, the worst first, and a last line that says how it is altogether.
@@ -146,18 +134,5 @@ fn findings(patients: &[Patient]) -> String {
         (0, _) => text + &format!("{}\n", painted(GREEN, "all well")),
         (_, 1) => text + &format!("{}\n", painted(RED, "not well")),
         (ill, all) => text + &format!("{}\n", painted(RED, &format!("{ill} of {all} hosts are not well"))),
-    }
-}
-
-const BOLD: u8 = 1;
-const RED: u8 = 31;
-const GREEN: u8 = 32;
-const YELLOW: u8 = 33;
-
-fn painted(colour: u8, text: &str) -> String {
-    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    match wanted && std::io::stdout().is_terminal() {
-        true => format!("\x1b[{colour}m{text}\x1b[0m"),
-        false => text.to_owned(),
     }
 }

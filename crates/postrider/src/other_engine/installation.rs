@@ -41,14 +41,12 @@ impl Installation {
             _ => return Self::at(Path::new(engine), None),
         };
         let mut found = None;
-        for prefix in prefixes() {
-            if let Ok(installation) = Self::at(&prefix, Some(kind)) {
-                // Of several, one that can run programs of the standard ABI.
-                if installation.library(STANDARD).is_some() {
-                    return Ok(installation);
-                }
-                found = found.or(Some(installation));
+        for installation in Self::all_of(kind) {
+            // Of several, one that can run programs of the standard ABI.
+            if installation.library(STANDARD).is_some() {
+                return Ok(installation);
             }
+            found = found.or(Some(installation));
         }
         found.ok_or_else(|| {
             format!(
@@ -56,6 +54,22 @@ impl Installation {
                  `pip install {engine}` installs it, and --engine PATH names an installation or a Python environment"
             )
         })
+    }
+
+    /// The installations that a name can mean, each once.
+    pub fn all() -> Vec<Self> {
+        let mut seen = Vec::new();
+        let new = |installation: &Self| {
+            let place = (installation.launcher.library(), installation.libraries.canonicalize().ok());
+            let is_new = !seen.contains(&place);
+            seen.push(place);
+            is_new
+        };
+        ["MPICH", "Open MPI"].into_iter().flat_map(Self::all_of).filter(new).collect()
+    }
+
+    fn all_of(kind: &str) -> impl Iterator<Item = Self> {
+        prefixes().filter_map(move |prefix| Self::at(&prefix, Some(kind)).ok())
     }
 
     /// The installation at `prefix`, if it is one, of the `wanted` library.
@@ -93,10 +107,9 @@ impl Installation {
         names(&self.launcher).filter(|name| *name != STANDARD).find_map(|name| self.library(name))
     }
 
-    /// The libraries that it has, for people.
-    pub fn libraries(&self) -> String {
-        let present = names(&self.launcher).filter(|name| self.library(name).is_some());
-        present.collect::<Vec<_>>().join(" and ")
+    /// The libraries that it has.
+    pub fn libraries(&self) -> Vec<&'static str> {
+        names(&self.launcher).filter(|name| self.library(name).is_some()).collect()
     }
 }
 

@@ -12,6 +12,8 @@ use crate::launch::Application;
 pub struct Launcher {
     program: PathBuf,
     kind: Kind,
+    /// What it says of its version.
+    pub version: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,9 @@ impl Launcher {
             _ if text.contains("(Open MPI)") => Kind::OpenMpi,
             _ => return None,
         };
-        Some(Self { program: std::path::absolute(program).ok()?, kind })
+        let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
+        let version = text.split_whitespace().find(is_number).map(str::to_owned);
+        Some(Self { program: std::path::absolute(program).ok()?, kind, version })
     }
 
     /// The library that it belongs to.

@@ -15,10 +15,11 @@ mod program;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use postrider_os::job::ENV_ENGINE;
+use serde::Serialize;
 
 use crate::flags::{Run, Transfer, Transport};
 use crate::installation::octave_path;
@@ -32,6 +33,19 @@ pub const OWN: &str = "postrider";
 /// What the loader loads before what the program asks for.
 const ENV_PRELOAD: &str = "LD_PRELOAD";
 
+/// Another MPI library of this machine.
+#[derive(Debug, Serialize)]
+pub struct Engine {
+    /// Which it is.
+    pub library: &'static str,
+    /// What it says of its version.
+    pub version: Option<String>,
+    /// Where it is; `--engine` takes that, too.
+    pub prefix: PathBuf,
+    /// The file names of its libraries.
+    pub libraries: Vec<&'static str>,
+}
+
 /// What a job on another engine is to be.
 struct Job {
     applications: Vec<Application>,
@@ -41,6 +55,17 @@ struct Job {
     label: bool,
     timeout: Option<Duration>,
     grace: Duration,
+}
+
+/// The engines that `--engine mpich` and `--engine openmpi` can find.
+pub fn engines() -> Vec<Engine> {
+    let engine = |installation: Installation| Engine {
+        library: installation.launcher.library(),
+        libraries: installation.libraries(),
+        version: installation.launcher.version,
+        prefix: installation.prefix,
+    };
+    Installation::all().into_iter().map(engine).collect()
 }
 
 /// Becomes the launcher of `engine`; returns only if that fails.

@@ -39,7 +39,7 @@ impl Program {
 
     fn mismatch(&self, needed: &str, installation: &Installation) -> String {
         let (program, prefix) = (&self.name, installation.prefix.display());
-        let (library, has) = (installation.launcher.library(), installation.libraries());
+        let (library, has) = (installation.launcher.library(), installation.libraries().join(" and "));
         let advice = match (needed, library) {
             (STANDARD, "Open MPI") => {
                 "Open MPI 5 does not have the standard ABI; compile the program with its mpicc, or use --engine mpich"
