@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::Command;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use crate::names;
 
@@ -41,7 +42,45 @@ fn try_write(directory: &Path) -> io::Result<()> {
 }
 
 fn page(directory: &Path, name: &str, command: Command) -> io::Result<()> {
+    let notes = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+    let has_subcommands = command.has_subcommands();
+    let man = Man::new(command.display_name(name))
+        .source(concat!("Postrider ", env!("CARGO_PKG_VERSION")))
+        .manual("Postrider");
     let mut text = Vec::new();
-    Man::new(command.display_name(name)).render(&mut text)?;
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if has_subcommands {
+        man.render_subcommands_section(&mut text)?;
+    }
+    if let Some(notes) = notes {
+        self::notes(&notes).to_writer(&mut text)?;
+    }
     fs::write(directory.join(format!("{name}.1")), text)
+}
+
+/// What stands below the options: paragraphs, and lines that begin with a space and stay as they are.
+fn notes(text: &str) -> Roff {
+    let mut page = Roff::new();
+    page.control("SH", ["NOTES"]);
+    let mut is_filled = true;
+    for line in text.lines() {
+        let fills = !line.starts_with(' ');
+        if fills != is_filled {
+            page.control(if fills { "fi" } else { "nf" }, []);
+            is_filled = fills;
+        }
+        if line.is_empty() {
+            page.control("PP", []);
+        } else {
+            page.text([roman(line)]);
+        }
+    }
+    if !is_filled {
+        page.control("fi", []);
+    }
+    page
 }
