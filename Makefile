@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where rustup puts Cargo, for shells that have not heard of it yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo test build install check bench setup clean
+.PHONY: demo test build install uninstall check bench setup clean
 
 # The Mandelbrot set in three languages, on 1, 2 and 4 ranks, through both transports; results in demo/.
 demo: build
@@ -24,6 +24,10 @@ build: setup
 # The same installation in another place.
 install: build
 	@cargo xtask install --prefix "$(PREFIX)"
+
+# Out of that place again: what `make install` put there, and nothing else.
+uninstall:
+	@cargo xtask uninstall --prefix "$(PREFIX)"
 
 # Formatting, lints, the rules of the house, header and exported names.
 check: build

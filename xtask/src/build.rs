@@ -8,6 +8,7 @@
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
+//! build/lib/pkgconfig, share/modulefiles, share/man, and shells' folders of completions: see `toolbox`
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
@@ -16,7 +17,7 @@
 //! The folder can be moved or copied as a whole: everything in it finds everything else by relative paths.
 
 use crate::link::Names;
-use crate::{exports, link, valgrind, workspace};
+use crate::{exports, link, toolbox, valgrind, workspace};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,8 +30,8 @@ pub struct Arguments {
     debug: bool,
 }
 
-/// Names under which the command line is a compiler, and the launcher under those of other libraries.
-const OTHER_NAMES: &[&str] = &["mpicc", "mpicxx", "mpic++", "mpiexec", "mpirun"];
+/// Names of the executable: its own, those under which it is a compiler, and the launcher under those of other libraries.
+const NAMES: &[&str] = &["postrider", "mpicc", "mpicxx", "mpic++", "mpiexec", "mpirun"];
 
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
@@ -56,6 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     programs(&places.launcher, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     workspace::copy(&valgrind::suppressions(), &installation.join("share/postrider/postrider.supp"))?;
+    toolbox::write(&installation, NAMES)?;
     octave(&installation)
 }
 
@@ -103,7 +105,7 @@ fn compile(debug: bool) -> Result<Places> {
 /// Installs the command line and its other names.
 fn programs(target: &Path, folder: &Path) -> Result<()> {
     workspace::copy(&target.join("postrider"), &folder.join("postrider"))?;
-    for name in OTHER_NAMES {
+    for name in &NAMES[1..] {
         workspace::replace(&folder.join(name), |new| Ok(std::os::unix::fs::symlink("postrider", new)?))?;
     }
     Ok(())
@@ -113,7 +115,7 @@ fn programs(target: &Path, folder: &Path) -> Result<()> {
 fn shared(folder: &Path) -> Result<()> {
     for (from, to) in SHARED {
         let to = folder.join(to);
-        clear(&to)?;
+        workspace::clear(&to)?;
         workspace::copy(&workspace::root().join(from), &to)?;
     }
     Ok(())
@@ -128,14 +130,6 @@ fn octave(installation: &Path) -> Result<()> {
         return Ok(());
     }
     let folder = installation.join("share/postrider/octave");
-    clear(&folder)?;
+    workspace::clear(&folder)?;
     workspace::run(Command::new(workspace::root().join("octave/build")).arg(folder).arg(installation))
-}
-
-/// Removes a folder: a file that has left the repository leaves the installation, too.
-fn clear(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
-    }
-    Ok(())
 }

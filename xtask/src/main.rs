@@ -17,6 +17,8 @@ mod rotation;
 mod setup;
 mod test;
 mod tidy;
+mod toolbox;
+mod uninstall;
 mod valgrind;
 mod verify;
 mod workspace;
@@ -44,6 +46,7 @@ enum Command {
     Mpi4py(mpi4py::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
+    Uninstall(uninstall::Arguments),
     Verify(verify::Arguments),
 }
 
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Uninstall(arguments) => uninstall::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     }
 }

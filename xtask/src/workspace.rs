@@ -67,6 +67,14 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<(
     })
 }
 
+/// Removes a folder: a file that has left the repository leaves the installation, too.
+pub fn clear(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    Ok(())
+}
+
 /// Copies a file, a link or a whole folder. Hidden files stay behind.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {
     let kind = std::fs::symlink_metadata(from).with_context(|| from.display().to_string())?.file_type();

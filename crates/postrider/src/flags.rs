@@ -144,7 +144,7 @@ In a job script, or in the start-up file of a shell:
 The modulefile share/modulefiles/postrider of the installation says the same to Environment Modules and Lmod.";
 
 const COMPLETIONS_HELP: &str = "\
-An installation has these scripts where shells look for them. For one that looks elsewhere:
+An installation has these scripts where shells look for them below /usr and /usr/local. Elsewhere:
   source <(postrider completions bash)                   bash
   source <(postrider completions zsh)                    zsh, after compinit
   postrider completions fish | source                    fish";

@@ -16,7 +16,9 @@ pub const LAUNCHERS: [&str; 2] = ["mpiexec", "mpirun"];
 /// Names of the C compiler.
 pub const C_COMPILERS: [&str; 1] = ["mpicc"];
 /// Names of the C++ compiler.
-pub const CXX_COMPILERS: [&str; 3] = ["mpicxx", "mpic++", "mpiCC"];
+pub const CXX_COMPILERS: [&str; 2] = ["mpicxx", "mpic++"];
+/// A name that Open MPI has; it is understood and not installed, since some file systems take it for `mpicc`.
+const CXX_COMPILER_OF_OTHERS: &str = "mpiCC";
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static str> {
@@ -35,7 +37,12 @@ pub fn spelled_out(mut line: Vec<OsString>) -> Vec<OsString> {
 }
 
 fn subcommand_of(name: &str) -> Option<&'static str> {
-    let all = [(&LAUNCHERS[..], "run"), (&C_COMPILERS, "cc"), (&CXX_COMPILERS, "c++")];
+    let all = [
+        (&LAUNCHERS[..], "run"),
+        (&C_COMPILERS, "cc"),
+        (&CXX_COMPILERS, "c++"),
+        (&[CXX_COMPILER_OF_OTHERS], "c++"),
+    ];
     all.into_iter().find(|(names, _)| names.contains(&name)).map(|(_, subcommand)| subcommand)
 }
 

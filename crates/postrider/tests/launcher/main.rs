@@ -16,3 +16,4 @@ mod links;
 mod rank;
 mod signals;
 mod support;
+mod toolbox;
