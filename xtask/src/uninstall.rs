@@ -41,7 +41,8 @@ pub fn remove(prefix: &Path, lines: &BTreeSet<String>) -> Result<BTreeSet<String
     let mut kept = BTreeSet::new();
     // A folder comes after its parent in the order of names, and the prefix itself before all others.
     for folder in folders.into_iter().rev() {
-        let path = prefix.join(folder);
+        // Without the dot of the prefix itself, by which the system removes nothing.
+        let path: PathBuf = prefix.join(folder).components().collect();
         match std::fs::remove_dir(&path) {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => drop(kept.insert(folder.clone())),
             Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -4,14 +4,14 @@
 use super::*;
 use std::path::PathBuf;
 
-/// The installation, under a path with a space in it.
+/// The installation, under another path. pkg-config knows no run paths with spaces, so those have none.
 struct Place(PathBuf);
 
 impl Place {
     fn new(name: &str) -> Self {
         let installation = workspace::installation();
         assert!(installation.join("share/man").exists(), "run `cargo xtask build` first");
-        let folder = std::env::temp_dir().join(format!("xtask toolbox {name} {}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("xtask-toolbox-{name}-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("a folder of our own");
         symlink(installation, folder.join("postrider")).expect("a link");
         Self(folder)
@@ -77,7 +77,7 @@ const MODULES: &str = "modulecmd=$(ls /usr/lib/*/modulecmd.tcl /usr/share/module
 
 #[test]
 fn a_module_sets_what_env_prints_and_takes_it_back() {
-    let place = Place::new("module");
+    let place = Place::new("with a module");
     let names = "PATH LD_LIBRARY_PATH MPI4PY_LIBMPI OCTAVE_PATH";
     let show = format!("for name in {names}; do eval \"printf '%s=%s\\n' $name \\\"\\$$name\\\"\"; done");
     let printed = said(&place, "sh", &format!("eval \"$(\"$P/bin/postrider\" env)\"\n{show}"));
@@ -87,10 +87,8 @@ fn a_module_sets_what_env_prints_and_takes_it_back() {
             "{MODULES}ln -sf \"$P/share/modulefiles/postrider\" \"$W/linked\"
              module use \"{folder}\"\nmodule load {name}\n{show}"
         );
-        let text = said(&place, "sh", &script).replace(
-            &place.prefix().display().to_string(),
-            &workspace::installation().display().to_string(),
-        );
+        let text = said(&place, "sh", &script)
+            .replace(&place.prefix().display().to_string(), &workspace::installation().display().to_string());
         assert_eq!(text, printed, "{folder}");
     }
     let script = format!(
@@ -103,7 +101,7 @@ fn a_module_sets_what_env_prints_and_takes_it_back() {
 
 #[test]
 fn bash_completes_every_name() {
-    let place = Place::new("bash");
+    let place = Place::new("with bash");
     let complete = "try() {
         source \"$P/share/bash-completion/completions/$1\"
         spec=$(complete -p \"$1\"); function=${spec##*-F }; function=${function%% *}
@@ -131,8 +129,12 @@ fn bash_completes_every_name() {
 
 #[test]
 fn manual_pages_are_formatted_without_a_warning() {
-    let place = Place::new("manual");
-    let text = said(&place, "sh", "cd \"$P/share/man\"; for page in man1/*.1; do groff -ww -man -z \"$page\"; ls \"$page\"; done");
+    let place = Place::new("with pages");
+    let text = said(
+        &place,
+        "sh",
+        "cd \"$P/share/man\"; for page in man1/*.1; do groff -ww -man -z \"$page\"; ls \"$page\"; done",
+    );
     let pages: Vec<&str> = text.lines().collect();
     for name in ["postrider", "postrider-run", "postrider-info", "mpiexec", "mpirun", "mpicc", "mpic++"] {
         assert!(pages.contains(&&*format!("man1/{name}.1")), "{name} is not among {pages:?}");

@@ -68,7 +68,9 @@ fn programs_are_told_the_same_as_json() {
     assert_eq!(info["libraries"][0]["name"], "libmpi_abi.so.1");
     assert_eq!(info["libraries"][0]["is_installed"], true);
     assert_eq!(info["libraries"][1]["is_installed"], false);
-    assert!(info["transports"]["single_copies"].is_boolean() && info["transports"]["membarrier"].is_boolean());
+    assert!(
+        info["transports"]["single_copies"].is_boolean() && info["transports"]["membarrier"].is_boolean()
+    );
     let found = &info["engines"][0];
     assert_eq!((&found["library"], &found["version"]), (&"MPICH".into(), &"4.3.2".into()), "{output}");
     assert_eq!(found["prefix"], engine.display().to_string());
