@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod check;
 mod demo;
+mod docs;
 mod environment;
 mod exports;
 mod functions;
@@ -39,6 +40,7 @@ enum Command {
     Build(build::Arguments),
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Docs(docs::Arguments),
     Functions(functions::Arguments),
     Hosts(hosts::Arguments),
     Install(install::Arguments),
@@ -56,6 +58,7 @@ fn main() -> anyhow::Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Docs(arguments) => docs::run(&arguments),
         Command::Functions(arguments) => functions::run(&arguments),
         Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
