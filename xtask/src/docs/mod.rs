@@ -2,9 +2,10 @@
 //!
 //! The pages are README.md, the tutorials and the how-to pages. Each is one run of bash, in a folder of its own in `target/docs`
 //! or, for a page that says so, on a bed of hosts ([`crate::hosts`]), with `build/bin` first in PATH. What the parts of a
-//! page mean is said in [`page`], and how output is compared in [`output`]. With `--site`, the same files become a site
+//! page mean is said in [`page`], and how output is compared in [`output`]. That the index of errors is one of ours is a test of its own ([`errors`]). With `--site`, the same files become a site
 //! ([`site`]).
 
+mod errors;
 mod output;
 mod page;
 mod site;
@@ -52,7 +53,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     workspace::run(Command::new(workspace::root().join("scripts/setup")).arg("docs"))?;
     let pages = pages()?;
     let wanted = |page: &&Page| arguments.only.as_ref().is_none_or(|part| page.path.contains(part.as_str()));
-    let (mut passed, mut failed, mut left_out) = (0, 0, Vec::new());
+    let unknown = errors::unknown()?;
+    unknown.iter().for_each(|complaint| println!("{complaint}"));
+    let (mut passed, mut failed) = (usize::from(unknown.is_empty()), usize::from(!unknown.is_empty()));
+    let mut left_out = Vec::new();
     for page in pages.iter().filter(wanted) {
         let start = Instant::now();
         let blocks: Vec<&Commands> = page.commands().collect();
