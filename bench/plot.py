@@ -81,11 +81,11 @@ class Session:
         cells = self.select(**fields)
         return cells[0]["value"] if cells else None
 
-    def save(self, figure, name):
+    def save(self, figure, name, top=1):
         machine = self.content["machine"]
         footer = f"{self.content['date']}, {self.content['commit']}, {machine['cores']} cores of {machine['cpu']}"
         figure.text(0.01, 0.005, footer, fontsize=6, color="#888888")
-        figure.tight_layout(rect=(0, 0.02, 1, 1))
+        figure.tight_layout(rect=(0, 0.02, 1, top))
         figure.savefig(self.directory / f"{name}.png", dpi=130)
         plt.close(figure)
 
@@ -207,6 +207,42 @@ def overview(session, name, title, operations):
     session.save(figure, name)
 
 
+SUMMARY = [
+    ("message of 1 B", "latency", 1), ("message of 1 KiB", "latency", 1 << 10), ("message of 1 MiB", "latency", 1 << 20),
+    ("barrier", "barrier", 0), ("bcast of 8 B", "bcast", 8), ("allreduce of 8 B", "allreduce", 8),
+    ("allreduce of 16 KiB", "allreduce", 16 << 10), ("alltoall of 8 B", "alltoall", 8), ("put of 8 B", "put", 8),
+]  # fmt: skip
+
+
+def summary(session):
+    """A few operations at a glance: a line for each, and on it the time of each engine, with and without a core for each rank."""
+    cores = session.content["machine"]["cores"]
+    figure, all_axes = plt.subplots(1, 2, figsize=(11, 4.6))
+    drawn = False
+    for axes, ranks in zip(all_axes, (2, 8)):
+        rows = [row for row in SUMMARY if session.value(figure=row[1], ranks=ranks, bytes=row[2], place="usual", engine="postrider")]
+        for engine in ("mpich", "openmpi", "postrider"):
+            label, colour, marker = ENGINES[engine]
+            times = [session.value(figure=name, ranks=ranks, bytes=size, place="usual", engine=engine) for _, name, size in rows]
+            points = [(time, row) for row, time in enumerate(times) if time]
+            if points:
+                axes.scatter(*zip(*points), color=colour, marker=marker, s=44, label=label.split(",")[0], zorder=3)
+                drawn = True
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(plain_label))
+        axes.set_yticks(range(len(rows)), [head for head, *_ in rows], fontsize=9)
+        axes.invert_yaxis()
+        axes.grid(True, which="major", alpha=0.35)
+        axes.set_xlabel(UNITS["us"] + ", less is better")
+        axes.set_title(f"{ranks} ranks on {cores} cores", fontsize=11)
+    if drawn:
+        handles, labels = all_axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, fontsize=9, ncols=3, loc="upper center", frameon=False)
+        session.save(figure, "summary", top=0.94)
+    else:
+        plt.close(figure)
+
+
 def bars(session, name, title, quantity, unit, ranks):
     """A bar for each engine, in groups by the number of ranks."""
     figure, axes = plt.subplots(figsize=(7, 4.5))
@@ -286,6 +322,7 @@ def octave(session):
 
 def main():
     session = Session(Path(sys.argv[1]))
+    summary(session)
     against_size(session, "latency", "One-way time between 2 ranks", ("floor-ring", "floor-readv"))
     against_size(session, "bandwidth", "Bandwidth between 2 ranks", ("floor-readv", "floor-memcpy"))
     against_size(session, "bidirectional", "Bandwidth in both directions between 2 ranks")

@@ -21,6 +21,7 @@ mod overview;
 mod process;
 mod record;
 mod report;
+mod summary;
 mod table;
 mod targets;
 mod tune;

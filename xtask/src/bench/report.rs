@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::record::Run;
+use super::summary;
 use super::table::{self, Table};
 use super::targets::{self, Target};
 
@@ -54,7 +55,15 @@ pub fn write(root: &Path, make: impl FnOnce(&str, &str) -> String) -> Result<()>
 
 /// The page without that part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    part(format!("# Benchmarks\n\n{METHOD}"), run, targets::targets(run), directory, root)
+    let cores = run.machine.cores;
+    let mut page =
+        format!("# Benchmarks\n\nPostrider beside MPICH and Open MPI, on a machine with {cores} cores:\n\n");
+    page.push_str(&summary::markdown(run));
+    if directory.join(summary::PICTURE).exists() {
+        let _ = writeln!(page, "\n![summary](../{}/{})", shown(directory, root), summary::PICTURE);
+    }
+    let page = format!("{page}\n## How it is measured\n\n{METHOD}");
+    part(page, run, targets::targets(run), directory, root)
 }
 
 /// One of the two parts, which begins with `page`: its session, targets, pictures and tables.
@@ -120,18 +129,23 @@ fn write_failures(page: &mut String, run: &Run) {
     }
 }
 
-/// The pictures in `directory`.
+/// A directory as seen from the root.
+fn shown(directory: &Path, root: &Path) -> String {
+    let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.into());
+    absolute.strip_prefix(root).unwrap_or(directory).display().to_string()
+}
+
+/// The pictures in `directory`, but for that of the summary.
 fn write_pictures(page: &mut String, directory: &Path, root: &Path) {
     let mut names: Vec<String> = std::fs::read_dir(directory)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".png"))
+        .filter(|name| name.ends_with(".png") && name != summary::PICTURE)
         .collect();
     names.sort();
-    let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.into());
-    let shown = absolute.strip_prefix(root).unwrap_or(directory).display().to_string();
+    let shown = shown(directory, root);
     let _ = writeln!(page, "\n## Pictures\n");
     for name in names {
         let _ = writeln!(page, "![{}](../{shown}/{name})", name.trim_end_matches(".png"));
