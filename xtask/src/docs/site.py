@@ -20,6 +20,13 @@ LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 PLACES = {}  # path in the repository -> path on the site
 
 
+def on_config(config):
+    decisions = sorted(f"design/{path.name}" for path in (ROOT / "docs/design").glob("*.md"))
+    [inside] = [part["Inside"] for part in config.nav if "Inside" in part]
+    inside.append({"Decisions": decisions})
+    return config
+
+
 def on_files(files, config):
     for path in [*FRONT, *BESIDE]:
         add(files, config, path, FRONT.get(path, path))

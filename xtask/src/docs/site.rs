@@ -16,7 +16,7 @@ pub fn make() -> Result<()> {
     let environment = site_environment()?;
     let site = workspace::target()?.join("site");
     let mut mkdocs = Command::new(environment.join("bin/python"));
-    mkdocs.args(["-m", "mkdocs", "build", "--quiet", "--strict", "--clean", "--site-dir"]).arg(&site);
+    mkdocs.args(["-m", "mkdocs", "build", "--strict", "--clean", "--site-dir"]).arg(&site);
     // Of no use to who reads the site: news of its maker.
     mkdocs.env("NO_MKDOCS_2_WARNING", "1");
     workspace::run(mkdocs.current_dir(workspace::root()))?;
