@@ -4,6 +4,7 @@ use crate::link::Names;
 use crate::{exports, functions, link, tidy, workspace};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Check formatting, lints, the rules of the house, the header, and the exported names.
@@ -76,23 +77,27 @@ fn lints() -> Result<()> {
 
 /// The Cargo of a version of Rust, which is installed where it is missing; the one at hand where rustup does not manage what there is.
 fn cargo_of(version: &str) -> Result<Command> {
-    let rustup = |arguments: &[&str]| {
-        let mut command = Command::new("rustup");
-        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    if !rustup(&["--version"]) {
+    let Ok(rustup) = Command::new("rustup").arg("--version").output() else {
         println!("  with the Rust that is installed, not {version}, since there is no rustup");
         return Ok(workspace::cargo());
+    };
+    ensure!(rustup.status.success(), "rustup --version fails");
+    let mut place = Command::new("rustup");
+    place.args(["which", "--toolchain", version, "cargo-clippy"]);
+    let mut found = place.output()?;
+    if !found.status.success() {
+        let mut install = Command::new("rustup");
+        install.args(["toolchain", "install", version, "--no-self-update", "--profile", "minimal"]);
+        workspace::run(install.args(["--component", "clippy"]))?;
+        found = place.output()?;
     }
-    let with_lints = ["--profile", "minimal", "--component", "clippy", "--no-self-update"];
-    let is_there = rustup(&["run", version, "cargo-clippy", "--version"])
-        || rustup(&[&["toolchain", "install", version], &with_lints[..]].concat());
-    ensure!(is_there, "Rust {version} cannot be installed: try `rustup toolchain install {version}`");
-    let mut command = Command::new("rustup");
-    command.args(["run", version, "cargo"]).current_dir(workspace::root());
-    // What this program's own Cargo has told it is about another version.
-    command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+    let program = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
+    let folder = program.parent().context("rustup which names no file")?;
+    let mut command = Command::new(folder.join("cargo"));
+    // Otherwise the Cargo that runs this program would decide which compiler there is.
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.current_dir(workspace::root()).env("PATH", format!("{}:{path}", folder.display()));
+    command.env("CARGO", folder.join("cargo")).env("RUSTUP_TOOLCHAIN", version);
     Ok(command)
 }
 

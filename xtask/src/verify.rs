@@ -58,6 +58,7 @@ const COMPUTING: &[Stage] = &[
     ("sanitizer", sanitizer),
     ("installation", installation),
     ("wheel", wheel),
+    ("docs", |_| Ok(vec![xtask(&["docs"])])),
 ];
 
 /// The row of those that wait.

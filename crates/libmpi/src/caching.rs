@@ -149,13 +149,13 @@ fn get(owner: Owner, keyval: c_int, value: Out<usize>, flag: Out<c_int>) -> Resu
 /// # Errors
 /// When the key is none for such an object.
 pub fn get_value(owner: Owner, keyval: c_int) -> Result<Option<Value>> {
-    match owner {
-        Owner::Communicator(handle) if PREDEFINED.contains(&keyval) => {
+    match (owner, fact(keyval)) {
+        (Owner::Communicator(handle), _) if PREDEFINED.contains(&keyval) => {
             let key = parse::communicator(handle)?;
             instance().with(|state| state.communicators.get(key).map(drop))?;
             Ok(predefined(keyval).map(Value::Pointer))
         }
-        Owner::Window(handle) if let Some(fact) = fact(keyval) => {
+        (Owner::Window(handle), Some(fact)) => {
             let key = parse::window(handle)?;
             let place = instance().with(|state| Ok(state.windows.get_mut(key)?.fact(fact)))?;
             Ok(Some(Value::Pointer(place)))

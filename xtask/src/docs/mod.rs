@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.site {
         return site::make();
     }
-    workspace::run(Command::new(workspace::root().join("scripts/setup")).arg("docs"))?;
+    workspace::run(Command::new(workspace::root().join("scripts/setup")).arg("slurm"))?;
     let pages = pages()?;
     let wanted = |page: &&Page| arguments.only.as_ref().is_none_or(|part| page.path.contains(part.as_str()));
     let unknown = errors::unknown()?;

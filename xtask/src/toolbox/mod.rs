@@ -12,8 +12,11 @@ const PKG_CONFIG: &str = include_str!("mpi.pc");
 /// What Environment Modules and Lmod read.
 const MODULEFILE: &str = include_str!("modulefile");
 
+/// The name of the file with the completions of a command.
+type FileName = fn(&str) -> String;
+
 /// Shells, with the places of completions and the names of these for a command.
-const SHELLS: &[(&str, &str, fn(&str) -> String)] = &[
+const SHELLS: &[(&str, &str, FileName)] = &[
     ("bash", "share/bash-completion/completions", str::to_owned),
     ("zsh", "share/zsh/site-functions", |name| format!("_{name}")),
     ("fish", "share/fish/vendor_completions.d", |name| format!("{name}.fish")),

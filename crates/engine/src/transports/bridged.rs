@@ -212,10 +212,12 @@ impl Bridged {
         let Some(link) = self.link(peer) else { return self.inner.limits(peer) };
         match link.carried {
             Some((None, there)) => return self.inner.limits(there),
-            Some((Some(carrier), _)) if let Some(posted) = self.posts.get(&carrier) => {
-                return posted.post.limits();
+            Some((Some(carrier), _)) => {
+                if let Some(posted) = self.posts.get(&carrier) {
+                    return posted.post.limits();
+                }
             }
-            _ => {}
+            None => {}
         }
         let room = link.way_out().map_or(0, |way| way.producer.body_bytes_max() - FIRST_CELL_BYTES);
         Limits {
@@ -238,10 +240,12 @@ impl Bridged {
         let link = self.links.get_mut((peer - self.ranks) as usize);
         match link.as_ref().and_then(|link| link.carried) {
             Some((None, there)) => return self.inner.send(there, header, body, bytes),
-            Some((Some(carrier), there)) if let Some(posted) = self.posts.get_mut(&carrier) => {
-                return Ok(posted.post.send(there, header, body, bytes));
+            Some((Some(carrier), there)) => {
+                if let Some(posted) = self.posts.get_mut(&carrier) {
+                    return Ok(posted.post.send(there, header, body, bytes));
+                }
             }
-            _ => {}
+            None => {}
         }
         let Some(Link { peer: Some((job, rank)), ways, settled: settled @ 1.., .. }) = link else {
             return Err(Error::new(MPI_ERR_OTHER, "the connection to that process has been given up"));
