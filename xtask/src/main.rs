@@ -15,6 +15,7 @@ mod link;
 mod models;
 mod mpi4py;
 mod rotation;
+mod sanitizer;
 mod setup;
 mod test;
 mod tidy;
@@ -46,6 +47,7 @@ enum Command {
     Install(install::Arguments),
     Models(models::Arguments),
     Mpi4py(mpi4py::Arguments),
+    Sanitizer(sanitizer::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
     Uninstall(uninstall::Arguments),
@@ -64,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         Command::Install(arguments) => install::run(&arguments),
         Command::Models(arguments) => models::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
+        Command::Sanitizer(arguments) => sanitizer::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Uninstall(arguments) => uninstall::run(&arguments),

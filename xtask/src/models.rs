@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::rotation::Rotation;
 use crate::workspace;
 
 /// Run the models, unless they were green with these sources.
@@ -16,11 +15,6 @@ pub struct Arguments {
     /// Run them in any case.
     #[arg(long)]
     always: bool,
-}
-
-/// The stage of `cargo xtask verify`.
-pub fn commands(_: &Rotation) -> Result<Vec<Command>> {
-    Ok(vec![workspace::xtask(&["models"])])
 }
 
 /// Runs the models, and writes down that they were green.

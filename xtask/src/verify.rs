@@ -9,8 +9,8 @@
 
 use crate::environment::{self, Environment};
 use crate::rotation::Rotation;
+use crate::valgrind;
 use crate::workspace::{self, xtask};
-use crate::{models, valgrind};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ const FIRST: &[Stage] =
 const COMPUTING: &[Stage] = &[
     ("check", check),
     ("rust", |_| Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
-    ("models", models::commands),
+    ("models", |_| Ok(vec![xtask(&["models"])])),
     ("programs", |rotation| Ok(vec![xtask(&["test", "--rotation", rotation.word()])])),
     ("client", client),
     ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
@@ -55,7 +55,7 @@ const COMPUTING: &[Stage] = &[
     ("octave", octave),
     ("python", python),
     ("valgrind", valgrind::commands),
-    ("sanitizer", sanitizer),
+    ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
     ("installation", installation),
     ("wheel", wheel),
     ("docs", |_| Ok(vec![xtask(&["docs"])])),
@@ -190,28 +190,6 @@ fn cargo(arguments: &[&str]) -> Command {
 fn check(rotation: &Rotation) -> Result<Vec<Command>> {
     let all = ["check", "--all"];
     Ok(vec![xtask(if rotation.has("check", 2) { &all } else { &all[..1] })])
-}
-
-/// The tests of what has unsafe code under AddressSanitizer, which only the library's Rust can be built with by an option that is not stable yet.
-fn sanitizer(rotation: &Rotation) -> Result<Vec<Command>> {
-    let packages = vec!["postrider-os", "postrider-engine", "postrider-io"];
-    let mut command = cargo(&["test", "--quiet", "--lib", "--target", &host()?]);
-    for package in rotation.share("sanitizer", packages, 1) {
-        command.args(["--package", package]);
-    }
-    command.env("CARGO_TARGET_DIR", workspace::target()?.join("sanitizer"));
-    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
-    // Damaged inputs by the thousand are for the stage `rust`.
-    command.env("PROPTEST_CASES", "32");
-    Ok(vec![command])
-}
-
-/// The kind of machine that this is, as Rust calls it. A sanitizer is only for what is built for a named one.
-fn host() -> Result<String> {
-    let output = Command::new("rustc").arg("-vV").current_dir(workspace::root()).output().context("rustc")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
 /// The same programs on MPICH: that checks them, and the ABI.

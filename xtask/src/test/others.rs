@@ -1,5 +1,6 @@
 //! What `cargo xtask test --all` runs after the C programs: they once more with MPICH's ABI, and mpi4py's suite with both ABIs, all at every
-//! rank count and through each transport. Continuous integration runs a part of that only, since it takes hours.
+//! rank count and through each transport; all cases over hosts, all sanitizers, models and checks. Continuous integration runs a part of that only, since
+//! it takes hours.
 
 use super::job::Outcome;
 use super::report::Report;
@@ -16,6 +17,10 @@ pub fn run(report: &Report) -> Result<()> {
         ("programs with MPICH's ABI", vec!["test", "--all", "--compiler", &compiler]),
         ("mpi4py", MPI4PY.to_vec()),
         ("mpi4py's wheel with MPICH's ABI", [MPI4PY, &["--wheel"]].concat()),
+        ("hosts", vec!["hosts", "test", "--all"]),
+        ("sanitizer", vec!["sanitizer"]),
+        ("models", vec!["models", "--always"]),
+        ("checks", vec!["check", "--all"]),
     ];
     for (name, arguments) in suites {
         println!("{name} …");
