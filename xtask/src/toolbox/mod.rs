@@ -12,14 +12,11 @@ const PKG_CONFIG: &str = include_str!("mpi.pc");
 /// What Environment Modules and Lmod read.
 const MODULEFILE: &str = include_str!("modulefile");
 
-/// The name of the file with the completions of a command.
-type FileName = fn(&str) -> String;
-
-/// Shells, with the places of completions and the names of these for a command.
-const SHELLS: &[(&str, &str, FileName)] = &[
-    ("bash", "share/bash-completion/completions", str::to_owned),
-    ("zsh", "share/zsh/site-functions", |name| format!("_{name}")),
-    ("fish", "share/fish/vendor_completions.d", |name| format!("{name}.fish")),
+/// Shells, with the places of completions, and what stands before and after the name of the command in the name of its file.
+const SHELLS: &[(&str, &str, &str, &str)] = &[
+    ("bash", "share/bash-completion/completions", "", ""),
+    ("zsh", "share/zsh/site-functions", "_", ""),
+    ("fish", "share/fish/vendor_completions.d", "", ".fish"),
 ];
 
 /// Writes all of it to an installation that has its executables, whose names are `names`.
@@ -28,12 +25,14 @@ pub fn write(installation: &Path, names: &[&str]) -> Result<()> {
     let manual = installation.join("share/man/man1");
     workspace::clear(&manual)?;
     workspace::run(Command::new(&launcher).arg("manual").arg(&manual))?;
-    for (shell, folder, file) in SHELLS {
+    for (shell, folder, before, after) in SHELLS {
         let folder = installation.join(folder);
         workspace::clear(&folder)?;
         for name in names {
             let script = output(Command::new(&launcher).args(["completions", shell, name]))?;
-            workspace::replace(&folder.join(file(name)), |new| Ok(std::fs::write(new, &script)?))?;
+            workspace::replace(&folder.join(format!("{before}{name}{after}")), |new| {
+                Ok(std::fs::write(new, &script)?)
+            })?;
         }
     }
     let package = PKG_CONFIG.replace("VERSION", env!("CARGO_PKG_VERSION"));
