@@ -40,29 +40,33 @@ struct Count {
 type Stage = (&'static str, fn(&Rotation) -> Result<Vec<Command>>);
 
 /// What all others need.
-const FIRST: &[Stage] =
-    &[("build", |_| Ok(vec![xtask(&["build"])])), ("environment", |_| Ok(vec![xtask(&["setup"])]))];
+const FIRST: &[Stage] = &[("build", |_| Ok(vec![xtask(&["build"])]))];
 
 /// The row of those that compute.
 const COMPUTING: &[Stage] = &[
     ("check", check),
     ("rust", |_| Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
     ("models", |_| Ok(vec![xtask(&["models"])])),
+    ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
     ("programs", |rotation| Ok(vec![xtask(&["test", "--rotation", rotation.word()])])),
+    ("valgrind", valgrind::commands),
     ("client", client),
-    ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
     ("binaries", binaries),
+    ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
     ("octave", octave),
     ("python", python),
-    ("valgrind", valgrind::commands),
-    ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
     ("installation", installation),
     ("wheel", wheel),
     ("docs", |_| Ok(vec![xtask(&["docs"])])),
 ];
 
-/// The row of those that wait.
-const WAITING: &[Stage] = &[("hosts", hosts), ("engine", engine), ("mpich-abi", mpich_abi)];
+/// The row of those that wait. Whoever else needs the environment of Python waits until it is made.
+const WAITING: &[Stage] = &[
+    ("environment", |_| Ok(vec![xtask(&["setup"])])),
+    ("hosts", hosts),
+    ("engine", engine),
+    ("mpich-abi", mpich_abi),
+];
 
 /// Runs the stages and prints a line for each.
 pub fn run(arguments: &Arguments) -> Result<()> {
