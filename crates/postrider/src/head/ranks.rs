@@ -146,6 +146,12 @@ impl RemoteRanks {
             }
             ToHead::RankWaits => events.extend(self.missing.map(|rank| self.never_joined(rank))),
             ToHead::Places(places) => {
+                // Ranks that the host does not name have not been started yet.
+                for (rank, known) in &mut self.places {
+                    if self.placement.host_of(*rank) as usize == host {
+                        *known = Place::BeforeInit;
+                    }
+                }
                 for (rank, place) in places {
                     if self.is_of(rank, host)
                         && let Some(known) = self.places.get_mut(rank as usize)
