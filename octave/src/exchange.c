@@ -19,8 +19,10 @@ struct sending {
 static struct sending *sending_first;
 static struct sending **sending_last = &sending_first;
 
-static struct waiting *waiting_first;
-static struct waiting **waiting_last = &waiting_first;
+static struct channel *channel_first;
+static struct channel *channel_used_last;
+/* Its attribute of a communicator is the channel, so that the channel ends with it. */
+static int channel_key = MPI_KEYVAL_INVALID;
 
 /* Payloads that belong to the message being decoded, taken off MPI's queue. */
 static struct waiting *announced_first;
@@ -69,14 +71,88 @@ const char *exchange_begin(void)
     if (wrong)
         return wrong;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, &exchange.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &exchange.size);
     wrong = mpi_problem(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_max, &found),
                         "MPI_Comm_get_attr");
     exchange.tag_max = found ? *tag_max : 32767;
     exchange.user_tag_max = exchange.tag_max / 2;
     payload_tag = exchange.user_tag_max;
     exchange.running = 1;
+    return wrong;
+}
+
+/* ---- communicators ---- */
+
+/* MPI frees a communicator, or is finalized: messages that a probe took and nobody received
+   are lost with it. */
+static int forget_channel(MPI_Comm comm, int key, void *value, void *extra)
+{
+    struct channel *channel = value, **link = &channel_first;
+    (void)comm, (void)key, (void)extra;
+    while (*link && *link != channel)
+        link = &(*link)->next;
+    if (*link)
+        *link = channel->next;
+    while (channel->first) {
+        struct waiting *lost = channel->first;
+        channel->first = lost->next;
+        free(lost);
+    }
+    channel_used_last = NULL;
+    free(channel);
+    return MPI_SUCCESS;
+}
+
+static const char *describe_channel(struct channel *channel)
+{
+    int inter = 0;
+    const char *wrong = mpi_problem(MPI_Comm_test_inter(channel->comm, &inter), "MPI_Comm_test_inter");
+    channel->rank = -1;
+    if (wrong)
+        return wrong;
+    if (inter)
+        return mpi_problem(MPI_Comm_remote_size(channel->comm, &channel->size),
+                           "MPI_Comm_remote_size");
+    wrong = mpi_problem(MPI_Comm_rank(channel->comm, &channel->rank), "MPI_Comm_rank");
+    return wrong ? wrong : mpi_problem(MPI_Comm_size(channel->comm, &channel->size), "MPI_Comm_size");
+}
+
+static const char *open_channel(MPI_Comm comm, struct channel **opened)
+{
+    struct channel *channel = calloc(1, sizeof *channel);
+    const char *wrong = NULL;
+    if (!channel)
+        return out_of_memory();
+    channel->comm = comm;
+    channel->last = &channel->first;
+    wrong = describe_channel(channel);
+    if (!wrong && channel_key == MPI_KEYVAL_INVALID)
+        wrong = mpi_problem(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_channel,
+                                                   &channel_key, NULL), "MPI_Comm_create_keyval");
+    if (!wrong)
+        wrong = mpi_problem(MPI_Comm_set_attr(comm, channel_key, channel), "MPI_Comm_set_attr");
+    if (wrong) {
+        free(channel);
+        return wrong;
+    }
+    channel->next = channel_first;
+    channel_first = channel;
+    *opened = channel;
+    return NULL;
+}
+
+const char *exchange_channel(MPI_Comm comm, struct channel **channel)
+{
+    const char *wrong = NULL;
+    *channel = channel_used_last;
+    if (*channel && (*channel)->comm == comm)
+        return NULL;
+    for (*channel = channel_first; *channel; *channel = (*channel)->next)
+        if ((*channel)->comm == comm)
+            break;
+    if (!*channel)
+        wrong = open_channel(comm, channel);
+    if (!wrong)
+        channel_used_last = *channel;
     return wrong;
 }
 
@@ -117,7 +193,8 @@ static int next_payload_tag(void)
     return payload_tag;
 }
 
-static const char *start_sends(struct sending *sending, const int *destinations, int count, int tag)
+static const char *start_sends(MPI_Comm comm, struct sending *sending, const int *destinations,
+                               int count, int tag)
 {
     struct outgoing *message = &sending->message;
     MPI_Request *request = sending->requests;
@@ -126,14 +203,14 @@ static const char *start_sends(struct sending *sending, const int *destinations,
     size_t k;
     for (i = 0; i < count && !wrong; i++) {
         wrong = mpi_problem(MPI_Isend_c(message->buffer.bytes, (MPI_Count)message->buffer.used,
-                                        MPI_BYTE, destinations[i], tag, MPI_COMM_WORLD, request),
+                                        MPI_BYTE, destinations[i], tag, comm, request),
                             "MPI_Isend");
         sending->request_count += !wrong;
         request++;
         for (k = 0; k < message->payload_count && !wrong; k++, request++) {
             const struct payload *payload = &message->payloads[k];
             wrong = mpi_problem(MPI_Isend_c(payload->data, (MPI_Count)payload->bytes, MPI_BYTE,
-                                            destinations[i], payload_tag, MPI_COMM_WORLD, request),
+                                            destinations[i], payload_tag, comm, request),
                                 "MPI_Isend");
             sending->request_count += !wrong;
         }
@@ -143,17 +220,17 @@ static const char *start_sends(struct sending *sending, const int *destinations,
 
 /* The common case, one small message to one process, completes at once and gives
    its buffer to the next send. */
-static const char *send_small(struct outgoing *message, int destination, int tag, int *done,
-                              MPI_Request *request)
+static const char *send_small(MPI_Comm comm, struct outgoing *message, int destination, int tag,
+                              int *done, MPI_Request *request)
 {
     const char *wrong =
         mpi_problem(MPI_Isend_c(message->buffer.bytes, (MPI_Count)message->buffer.used, MPI_BYTE,
-                                destination, tag, MPI_COMM_WORLD, request), "MPI_Isend");
+                                destination, tag, comm, request), "MPI_Isend");
     return wrong ? wrong : mpi_problem(MPI_Test(request, done, MPI_STATUS_IGNORE), "MPI_Test");
 }
 
-static const char *send_and_keep(struct outgoing *message, const int *destinations, int count,
-                                 int tag, const MPI_Request *started)
+static const char *send_and_keep(MPI_Comm comm, struct outgoing *message, const int *destinations,
+                                 int count, int tag, const MPI_Request *started)
 {
     struct sending *sending = calloc(1, sizeof *sending);
     size_t requests = (size_t)count * (1 + message->payload_count);
@@ -175,7 +252,7 @@ static const char *send_and_keep(struct outgoing *message, const int *destinatio
         sending->requests[0] = *started;
         sending->request_count = 1;
     } else {
-        wrong = start_sends(sending, destinations, count, tag);
+        wrong = start_sends(comm, sending, destinations, count, tag);
     }
     *sending_last = sending;
     sending_last = &sending->next;
@@ -187,8 +264,8 @@ struct outgoing *exchange_new_message(void)
     return &new_message;
 }
 
-const char *exchange_send(struct outgoing *message, int values, const int *destinations,
-                          int destination_count, int tag)
+const char *exchange_send(MPI_Comm comm, struct outgoing *message, int values,
+                          const int *destinations, int destination_count, int tag)
 {
     MPI_Request request;
     const char *wrong;
@@ -197,7 +274,7 @@ const char *exchange_send(struct outgoing *message, int values, const int *desti
     message_end(&message->buffer, (uint32_t)values, (uint32_t)message->payload_count,
                 message->payload_count ? (uint32_t)next_payload_tag() : 0);
     if (small) {
-        wrong = send_small(message, destinations[0], tag, &done, &request);
+        wrong = send_small(comm, message, destinations[0], tag, &done, &request);
         if (done && message->buffer.capacity > BUFFER_KEPT_BYTES)
             buffer_free(&message->buffer);
         if (wrong || done)
@@ -207,7 +284,8 @@ const char *exchange_send(struct outgoing *message, int values, const int *desti
         outgoing_release_payloads(message);
         return NULL;
     }
-    return send_and_keep(message, destinations, destination_count, tag, small ? &request : NULL);
+    return send_and_keep(comm, message, destinations, destination_count, tag,
+                         small ? &request : NULL);
 }
 
 const char *exchange_end(void)
@@ -251,20 +329,21 @@ static const char *describe(struct waiting *waiting, const MPI_Status *status)
 /* The first matching message of MPI's queue.  What this process sends to itself is
    there at once.  Waiting for what is not would last for ever, and no key ends that:
    Octave sees an interrupt only between its own steps. */
-static const char *match_message(int source, int tag, struct waiting *found)
+static const char *match_message(const struct channel *channel, int source, int tag,
+                                 struct waiting *found)
 {
     MPI_Status status;
-    int flag = 1, own = source == exchange.rank || exchange.size == 1;
+    int flag = 1, own = channel->rank >= 0 && (source == channel->rank || channel->size == 1);
     const char *wrong =
-        own ? mpi_problem(MPI_Improbe(exchange.rank, tag, MPI_COMM_WORLD, &flag, &found->message,
+        own ? mpi_problem(MPI_Improbe(channel->rank, tag, channel->comm, &flag, &found->message,
                                       &status), "MPI_Improbe")
-            : mpi_problem(MPI_Mprobe(source, tag, MPI_COMM_WORLD, &found->message, &status),
+            : mpi_problem(MPI_Mprobe(source, tag, channel->comm, &found->message, &status),
                           "MPI_Mprobe");
     if (wrong || flag)
         return wrong ? wrong : describe(found, &status);
     snprintf(problem_text, sizeof problem_text,
              "rank %d has sent itself no message that matches, and would wait for ever; "
-             "call MPI_Send first", exchange.rank);
+             "call MPI_Send first", channel->rank);
     return problem_text;
 }
 
@@ -283,38 +362,40 @@ static const char *discard(struct waiting *message)
 /* The first matching message: from the list of those that a probe took, else from MPI.
    A receive for any tag meets a payload only if the message was damaged that it belonged
    to. */
-static const char *await_message(int source, int tag, struct waiting *found)
+static const char *await_message(struct channel *channel, int source, int tag,
+                                 struct waiting *found)
 {
     struct waiting **link;
     const char *wrong;
-    for (link = &waiting_first; *link; link = &(*link)->next) {
+    for (link = &channel->first; *link; link = &(*link)->next) {
         struct waiting *match = *link;
         if (!exchange_matches(match, source, tag))
             continue;
         *link = match->next;
         if (!*link)
-            waiting_last = link;
+            channel->last = link;
         *found = *match;
         free(match);
         return NULL;
     }
-    wrong = match_message(source, tag, found);
+    wrong = match_message(channel, source, tag, found);
     while (!wrong && tag == MPI_ANY_TAG && found->tag > exchange.user_tag_max) {
         wrong = discard(found);
         if (!wrong)
-            wrong = match_message(source, tag, found);
+            wrong = match_message(channel, source, tag, found);
     }
     return wrong;
 }
 
 /* Takes the message off MPI's queue in which the next payload is. */
-static const char *take_payload(int source, int tag, uint64_t bytes, struct waiting **link)
+static const char *take_payload(struct channel *channel, int source, int tag, uint64_t bytes,
+                                struct waiting **link)
 {
     struct waiting *payload = malloc(sizeof *payload);
     const char *wrong;
     if (!payload)
         return out_of_memory();
-    wrong = await_message(source, tag, payload);
+    wrong = await_message(channel, source, tag, payload);
     if (wrong) {
         free(payload);
         return wrong;
@@ -332,8 +413,8 @@ static const char *take_payload(int source, int tag, uint64_t bytes, struct wait
 /* All payloads have arrived, and have the lengths that the values need, before an
    array is made: nothing is allocated for what is not there, and whatever goes wrong
    with one value leaves no payload behind that a later receive could meet. */
-static const char *take_payloads(struct value_reader reader, const struct message_header *header,
-                                 int source)
+static const char *take_payloads(struct channel *channel, struct value_reader reader,
+                                 const struct message_header *header, int source)
 {
     struct waiting **link = &announced_first;
     const char *wrong = NULL;
@@ -349,7 +430,7 @@ static const char *take_payloads(struct value_reader reader, const struct messag
         wrong = value_read(&reader, &item);
         if (wrong || !(item.flags & VALUE_EXTERNAL))
             continue;
-        wrong = take_payload(source, tag, item.data_bytes, link);
+        wrong = take_payload(channel, source, tag, item.data_bytes, link);
         if (*link)
             link = &(*link)->next;
     }
@@ -407,13 +488,14 @@ static const char *receive_encoding(struct waiting *found)
 }
 
 /* Decodes what receive_encoding() has received. */
-static const char *decode_arrived(const struct waiting *found, int wanted, mxArray *values[])
+static const char *decode_arrived(struct channel *channel, const struct waiting *found, int wanted,
+                                  mxArray *values[])
 {
     struct value_reader reader;
     struct message_header header;
     const char *wrong, *left;
     message_open(&reader, arrived.bytes, arrived.used, &header);
-    wrong = take_payloads(reader, &header, found->source);
+    wrong = take_payloads(channel, reader, &header, found->source);
     /* A call without outputs still shows the first value. */
     if (!wrong)
         wrong = values_decode(&arrived, wanted ? wanted : 1, values, receive_payload, NULL);
@@ -426,44 +508,58 @@ static const char *decode_arrived(const struct waiting *found, int wanted, mxArr
     return problem_text;
 }
 
-const char *exchange_receive(int source, int tag, int wanted, mxArray *values[])
+const char *exchange_receive(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[],
+                             struct waiting *from)
 {
+    struct channel *channel;
     struct waiting found;
-    const char *wrong;
+    const char *wrong = exchange_channel(comm, &channel);
     advance_sendings();
-    wrong = discard_payloads();
     if (!wrong)
-        wrong = await_message(source, tag, &found);
+        wrong = discard_payloads();
+    if (!wrong)
+        wrong = await_message(channel, source, tag, &found);
+    if (!wrong && from)
+        *from = found;
     if (!wrong)
         wrong = receive_encoding(&found);
     if (!wrong)
-        wrong = decode_arrived(&found, wanted, values);
+        wrong = decode_arrived(channel, &found, wanted, values);
     if (arrived.capacity > BUFFER_KEPT_BYTES)
         buffer_free(&arrived);
     return wrong;
 }
 
-const char *exchange_probe(struct waiting **first)
+/* The next message of MPI's queue, if there is one, to the end of the list. */
+static const char *take_waiting(struct channel *channel, int *taken)
 {
-    int flag = 1;
-    advance_sendings();
-    for (;;) {
-        struct waiting *waiting = malloc(sizeof *waiting);
-        MPI_Status status;
-        const char *wrong;
-        if (!waiting)
-            return out_of_memory();
-        wrong = mpi_problem(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
-                                        &waiting->message, &status), "MPI_Improbe");
-        if (!wrong && flag)
-            wrong = describe(waiting, &status);
-        if (wrong || !flag) {
-            free(waiting);
-            *first = waiting_first;
-            return wrong;
-        }
-        waiting->next = NULL;
-        *waiting_last = waiting;
-        waiting_last = &waiting->next;
+    struct waiting *waiting = malloc(sizeof *waiting);
+    MPI_Status status;
+    const char *wrong;
+    if (!waiting)
+        return out_of_memory();
+    wrong = mpi_problem(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, taken,
+                                    &waiting->message, &status), "MPI_Improbe");
+    if (!wrong && *taken)
+        wrong = describe(waiting, &status);
+    if (wrong || !*taken) {
+        free(waiting);
+        return wrong;
     }
+    waiting->next = NULL;
+    *channel->last = waiting;
+    channel->last = &waiting->next;
+    return NULL;
+}
+
+const char *exchange_probe(MPI_Comm comm, struct waiting **first)
+{
+    struct channel *channel;
+    int taken = 1;
+    const char *wrong = exchange_channel(comm, &channel);
+    advance_sendings();
+    while (!wrong && taken)
+        wrong = take_waiting(channel, &taken);
+    *first = wrong ? NULL : channel->first;
+    return wrong;
 }

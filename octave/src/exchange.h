@@ -22,8 +22,6 @@
 struct exchange {
     int running;
     int finalized;
-    int rank;
-    int size;
     /* User tags are 0 ... user_tag_max, payload tags lie above. */
     int user_tag_max;
     int tag_max;
@@ -39,23 +37,43 @@ struct waiting {
     struct waiting *next;
 };
 
+/* What is known of a communicator, and the messages that a probe has taken off its
+   queue, in the order of arrival.  Made at the first use, gone when the communicator is
+   freed. */
+struct channel {
+    MPI_Comm comm;
+    /* The rank of this process, or -1 where none of the sources can be itself: in an
+       inter-communicator. */
+    int rank;
+    /* The number of processes that can be sent to. */
+    int size;
+    struct waiting *first;
+    struct waiting **last;
+    struct channel *next;
+};
+
 /* Each returns NULL, or the text of an error. */
 const char *exchange_begin(void);
 /* Waits until every send has completed, and finalizes MPI. */
 const char *exchange_end(void);
 
+/* The communicator used last is found by one comparison. */
+const char *exchange_channel(MPI_Comm comm, struct channel **channel);
+
 /* Takes over `message`: its buffer and its kept arrays. */
-const char *exchange_send(struct outgoing *message, int values, const int *destinations,
-                          int destination_count, int tag);
+const char *exchange_send(MPI_Comm comm, struct outgoing *message, int values,
+                          const int *destinations, int destination_count, int tag);
 /* An emptied message whose buffer is used again by the next send. */
 struct outgoing *exchange_new_message(void);
 
 /* Waits for the next matching message and decodes its first `wanted` values; it is
-   an error when it holds fewer. */
-const char *exchange_receive(int source, int tag, int wanted, mxArray *values[]);
+   an error when it holds fewer.  `from`, unless NULL, receives the source and tag, and the
+   number of bytes without payloads. */
+const char *exchange_receive(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[],
+                             struct waiting *from);
 
 /* All waiting messages, payloads left out by exchange_matches(). */
-const char *exchange_probe(struct waiting **first);
+const char *exchange_probe(MPI_Comm comm, struct waiting **first);
 int exchange_matches(const struct waiting *waiting, int source, int tag);
 
 #endif

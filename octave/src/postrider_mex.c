@@ -25,6 +25,9 @@ extern const int __mx_has_interleaved_complex__;
 const int __mx_has_interleaved_complex__ = 1;
 #endif
 
+/* MPI_COMM_WORLD, from MPI_Init on and also after MPI_Finalize, as in MatlabMPI. */
+static int world_rank, world_size;
+
 typedef const char *operation(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 
 #ifdef __GLIBC__
@@ -55,7 +58,7 @@ static void leave_no_workspace(void)
 /* A process that no launcher has started is a job of its own. */
 static int has_launcher(void)
 {
-    return exchange.size > 1 || getenv("POSTRIDER_JOB") != NULL;
+    return world_size > 1 || getenv("POSTRIDER_JOB") != NULL;
 }
 #endif
 
@@ -64,6 +67,10 @@ static const char *op_init(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
     static int registered;
     int first = !exchange.running;
     const char *wrong = exchange_begin();
+    if (!wrong) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    }
     (void)nlhs, (void)plhs, (void)nrhs, (void)prhs;
 #ifdef __GLIBC__
     /* Registered after MPI_Init, so that it runs before MPI's own exit handlers. */
@@ -130,7 +137,7 @@ static const char *get_rank(const mxArray *value, int any, int *rank)
     *rank = any && is_star(value) ? MPI_ANY_SOURCE : integer_of(value);
     if (any && *rank == MPI_ANY_SOURCE)
         return NULL;
-    if (*rank >= 0 && *rank < exchange.size)
+    if (*rank >= 0 && *rank < world_size)
         return NULL;
     return any ? "source must be a rank of comm (0 ... size-1), '*' or MPI_ANY_SOURCE"
                : "the rank must be one of comm: 0 ... size-1";
@@ -197,13 +204,13 @@ static const char *comm_number(mxArray *plhs[], int nrhs, const mxArray *prhs[],
 static const char *op_comm_rank(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     (void)nlhs;
-    return comm_number(plhs, nrhs, prhs, &exchange.rank);
+    return comm_number(plhs, nrhs, prhs, &world_rank);
 }
 
 static const char *op_comm_size(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     (void)nlhs;
-    return comm_number(plhs, nrhs, prhs, &exchange.size);
+    return comm_number(plhs, nrhs, prhs, &world_size);
 }
 
 /* MPI_Abort, MPI_Abort(comm) and MPI_Abort(comm, code). */
@@ -227,7 +234,7 @@ static const char *send_values(int count, const mxArray *const values[], const i
 {
     struct outgoing *message = exchange_new_message();
     const char *wrong = values_encode(message, count, values);
-    return wrong ? wrong : exchange_send(message, count, destinations, destination_count, tag);
+    return wrong ? wrong : exchange_send(MPI_COMM_WORLD, message, count, destinations, destination_count, tag);
 }
 
 static const char *op_send(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
@@ -242,7 +249,7 @@ static const char *op_recv(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
 {
     int source, tag;
     const char *wrong = get_envelope(nrhs, prhs, 1, &source, &tag);
-    return wrong ? wrong : exchange_receive(source, tag, nlhs, plhs);
+    return wrong ? wrong : exchange_receive(MPI_COMM_WORLD, source, tag, nlhs, plhs, NULL);
 }
 
 /* The source sends to every other process; a receiver may as well call MPI_Recv. */
@@ -253,13 +260,13 @@ static const char *op_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
     const char *wrong = get_envelope(nrhs, prhs, 0, &source, &tag);
     if (wrong)
         return wrong;
-    if (source != exchange.rank)
-        return exchange_receive(source, tag, nlhs, plhs);
+    if (source != world_rank)
+        return exchange_receive(MPI_COMM_WORLD, source, tag, nlhs, plhs, NULL);
     if (nlhs > nrhs - 3)
         return "more values are asked for than are broadcast";
-    destinations = mxMalloc((size_t)exchange.size * sizeof *destinations);
-    for (i = 0; i < exchange.size; i++)
-        if (i != exchange.rank)
+    destinations = mxMalloc((size_t)world_size * sizeof *destinations);
+    for (i = 0; i < world_size; i++)
+        if (i != world_rank)
             destinations[count++] = i;
     wrong = send_values(nrhs - 3, prhs + 3, destinations, count, tag);
     mxFree(destinations);
@@ -276,7 +283,7 @@ static const char *op_probe(int nlhs, mxArray *plhs[], int nrhs, const mxArray *
     double *ranks, *tags;
     const char *wrong = get_envelope(nrhs, prhs, 1, &source, &tag);
     if (!wrong)
-        wrong = exchange_probe(&first);
+        wrong = exchange_probe(MPI_COMM_WORLD, &first);
     if (wrong)
         return wrong;
     for (waiting = first; waiting; waiting = waiting->next)
