@@ -55,12 +55,10 @@ static int is_diagonal(const mxArray *value)
     return strstr(text, "diagonal") != NULL;
 }
 
-/* The same array in its full form: Octave holds ranges, diagonal and permutation
-   matrices in another, and makes the elements only when asked.  Other arrays come
-   back as they are, with their memory shared.  Only diagonal ones are complex, and
-   full() may make them real; what it would do to any complex array whose imaginary
-   parts are all 0 is why others do not come here. */
-static mxArray *full_form(const mxArray *value)
+/* Octave holds ranges, diagonal and permutation matrices in another form, and makes the elements
+   only when asked.  Only diagonal ones are complex, and full() may make them real; what it
+   would do to any complex array whose imaginary parts are all 0 is why others do not come here. */
+mxArray *full_form(const mxArray *value)
 {
     mxArray *arguments[2], *full, *made;
     if (mxIsComplex(value) && !is_diagonal(value))
@@ -77,8 +75,8 @@ static mxArray *full_form(const mxArray *value)
     return made;
 }
 #else
-/* The same array, with its memory shared; MATLAB has no full() for char. */
-static mxArray *full_form(const mxArray *value)
+/* MATLAB has no full() for char. */
+mxArray *full_form(const mxArray *value)
 {
     mxArray *argument = (mxArray *)value, *full = NULL;
     if (mxIsChar(value))
@@ -242,7 +240,7 @@ static const char *encode_value(struct outgoing *message, const mxArray *value,
     flags |= mxIsSparse(value) ? VALUE_SPARSE : 0;
     element_bytes = value_element_bytes(type, flags);
     bytes = (flags & VALUE_SPARSE) ? 0 : (uint64_t)mxGetNumberOfElements(value) * element_bytes;
-    flags |= bytes >= PAYLOAD_BYTES_MIN ? VALUE_EXTERNAL : 0;
+    flags |= bytes >= PAYLOAD_BYTES_MIN && !message->in_one_piece ? VALUE_EXTERNAL : 0;
     wrong = encode_head(message, value, type, flags, place);
     if (wrong)
         return wrong;

@@ -23,6 +23,9 @@ mxArray *call_builtin(const char *name, int count, mxArray *const arguments[]);
    copy of a complex array past its end. */
 mxArray *same_value(const mxArray *value);
 
+/* The same array with all of its elements in memory, which is shared with `value` if it has them there. */
+mxArray *full_form(const mxArray *value);
+
 /* The extents as a row of doubles, for functions of the interpreter. */
 mxArray *row_of_extents(mwSize dimensions, const mwSize *dims);
 

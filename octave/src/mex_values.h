@@ -34,6 +34,8 @@ struct outgoing {
     size_t payload_capacity;
     /* Of struct arrays without fields, which the encoding limits. */
     uint64_t fieldless_elements;
+    /* Large arrays are copied into the buffer, too. */
+    int in_one_piece;
 };
 
 /* Each returns NULL, or the text of an error (valid until the next call). */

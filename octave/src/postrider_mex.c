@@ -11,11 +11,13 @@
  * 0, and MPI is left alone: waiting there for others could hang, and a process
  * that ends without finalizing is what tells the launcher to end the job.
  */
-#include "exchange.h"
+#include "call.h"
 #include "mex_shared.h"
+#include "problem.h"
 
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +99,7 @@ static const char *op_finalize(int nlhs, mxArray *plhs[], int nrhs, const mxArra
 
 /* ---- arguments ---- */
 
-static const char *is_running(void)
+static const char *check_running(void)
 {
     if (exchange.running)
         return NULL;
@@ -157,7 +159,7 @@ static const char *get_tag(const mxArray *value, int any, int *tag)
 /* The first three arguments of every communication. */
 static const char *get_envelope(int nrhs, const mxArray *prhs[], int any, int *rank, int *tag)
 {
-    const char *wrong = is_running();
+    const char *wrong = check_running();
     if (!wrong && nrhs < 3)
         wrong = "too few arguments; the first three are rank, tag and comm";
     if (!wrong)
@@ -193,7 +195,7 @@ static const char *op_any_tag(int nlhs, mxArray *plhs[], int nrhs, const mxArray
 /* Rank and size stay known after MPI_Finalize, as in MatlabMPI. */
 static const char *comm_number(mxArray *plhs[], int nrhs, const mxArray *prhs[], const int *number)
 {
-    const char *wrong = exchange.finalized ? NULL : is_running();
+    const char *wrong = exchange.finalized ? NULL : check_running();
     if (!wrong && nrhs > 0)
         wrong = check_communicator(prhs[0]);
     if (!wrong)
@@ -217,7 +219,7 @@ static const char *op_comm_size(int nlhs, mxArray *plhs[], int nrhs, const mxArr
 static const char *op_abort(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     int code = nrhs > 1 ? integer_of(prhs[1]) : 1;
-    const char *wrong = is_running();
+    const char *wrong = check_running();
     (void)nlhs, (void)plhs;
     if (!wrong && nrhs > 0)
         wrong = check_communicator(prhs[0]);
@@ -328,26 +330,96 @@ static const struct {
     {"MPI_Abort", op_abort, 0},
 };
 
-void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+/* ---- dispatch ---- */
+
+static const struct operation *find_operation(const struct operation *table, const char *name)
 {
-    const char *name = mexFunctionName();
-    const char *wrong = "this is no function of Postrider";
+    for (; table->name; table++)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    return NULL;
+}
+
+/* A function of mpi.* by its full name, such as "Comm.Send" or "mpi.wtime". */
+static const char *call_by_name(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
+{
+    static const struct operation *const TABLES[] = {value_operations, request_operations, buffer_operations, object_operations};
+    const char *wrong = call_row(name, nlhs, plhs, nrhs, prhs, found);
+    size_t i;
+    for (i = 0; !*found && i < sizeof TABLES / sizeof TABLES[0]; i++) {
+        const struct operation *operation = find_operation(TABLES[i], name);
+        *found = operation != NULL;
+        if (operation && !is_running() && strcmp(name, "state") != 0 && strcmp(name, "Session.begin") != 0 &&
+            strcmp(name, "Request.release") != 0 && strcmp(name, "Buffer.release") != 0)
+            return state_problem(exchange.finalized ? "MPI has been finalized" : "MPI is not running; c = mpi.world starts it");
+        if (operation)
+            wrong = nlhs > operation->outputs_max && nlhs > 1 ? argument_problem("too many outputs")
+                                                              : operation->run(nlhs, plhs, nrhs, prhs);
+    }
+    return wrong;
+}
+
+/* A method of the class of the first argument, else a function of the package. */
+static const char *call_method(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
+{
+    const char *class_name = nrhs > 0 ? mxGetClassName(prhs[0]) : "";
+    const char *wrong = NULL;
+    char full[96];
+    *found = 0;
+    if (strncmp(class_name, "mpi.", 4) == 0) {
+        snprintf(full, sizeof full, "%s.%s", class_name + 4, name);
+        wrong = call_by_name(full, nlhs, plhs, nrhs, prhs, found);
+    }
+    if (*found)
+        return wrong;
+    snprintf(full, sizeof full, "mpi.%s", name);
+    return call_by_name(full, nlhs, plhs, nrhs, prhs, found);
+}
+
+/* postrider_call(name, ...), for what has no link of its own. */
+static const char *call_named(char *name, size_t room, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
+{
+    *found = 1;
+    if (nrhs < 1 || !mxIsChar(prhs[0]) || mxGetString(prhs[0], name, room) != 0)
+        return argument_problem("postrider_call(name, ...) is wanted");
+    if (strcmp(name, "start") == 0)
+        return op_init(0, plhs, 0, NULL);
+    if (strcmp(name, "finish") == 0)
+        return op_finalize(0, plhs, 0, NULL);
+    return call_by_name(name, nlhs, plhs, nrhs - 1, prhs + 1, found);
+}
+
+static const char *call_matlabmpi(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
+{
     size_t i;
     for (i = 0; i < sizeof OPERATIONS / sizeof OPERATIONS[0]; i++) {
         if (strcmp(OPERATIONS[i].name, name) != 0)
             continue;
-        if (nlhs > OPERATIONS[i].outputs_max)
-            wrong = "too many outputs";
-        else
-            wrong = OPERATIONS[i].run(nlhs, plhs, nrhs, prhs);
-        break;
+        *found = 1;
+        return nlhs > OPERATIONS[i].outputs_max ? "too many outputs" : OPERATIONS[i].run(nlhs, plhs, nrhs, prhs);
     }
+    return NULL;
+}
+
+void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    char named[96] = "";
+    const char *name = mexFunctionName(), *wrong;
+    int found = 0;
+    if (strcmp(name, "postrider_call") == 0)
+        wrong = call_named(named, sizeof named, nlhs, plhs, nrhs, prhs, &found);
+    else if (strncmp(name, "MPI_", 4) == 0)
+        wrong = call_matlabmpi(name, nlhs, plhs, nrhs, prhs, &found);
+    else
+        wrong = call_method(name, nlhs, plhs, nrhs, prhs, &found);
+    if (!found)
+        wrong = "this is no function of Postrider";
 #ifdef POSTRIDER_OCTAVE
     /* Octave puts the name of the function in front by itself. */
     if (wrong)
-        mexErrMsgIdAndTxt("Postrider:error", "%s", wrong);
+        mexErrMsgIdAndTxt(identifier_of(wrong), "%s", wrong);
 #else
     if (wrong)
-        mexErrMsgIdAndTxt("Postrider:error", "%s: %s", name, wrong);
+        mexErrMsgIdAndTxt(identifier_of(wrong), "%s: %s", name, wrong);
 #endif
 }

@@ -1,0 +1,31 @@
+classdef Info < handle
+% INFO  Keys and texts that tell MPI more (chapter 10 of the MPI standard).
+%
+%   info = mpi.Info();  info.set('host', 'a');  info.get('host');  info.getNkeys();  info.getNthkey(0);  info.delete('host')
+%
+% Wherever an info is wanted a struct can be given: c.spawn('worker', {}, 4, struct('wdir', '/tmp')).
+  properties (SetAccess = private)
+    handle
+  end
+  methods
+    set(i, key, value)
+    value = get(i, key)
+    delete(i, key)
+    j = dup(i)
+    n = getNkeys(i)
+    key = getNthkey(i, n)
+  end
+  methods
+    function i = Info(handle)
+      if nargin == 0
+        made = mpi.createInfo();
+        handle = made.handle;
+      end
+      i.handle = handle;
+    end
+    function free(i)
+      postrider_call('release', i);
+      i.handle = 0;
+    end
+  end
+end

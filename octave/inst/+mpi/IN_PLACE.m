@@ -1,0 +1,6 @@
+function b = IN_PLACE()
+% IN_PLACE  Stands for a send buffer that is the receive buffer: c.Allreduce(mpi.IN_PLACE, '+', buffer).
+%
+% The receive buffer is an mpi.Buffer.  Section 6.2.3 of the MPI standard.
+  b = mpi.Buffer(1, 'handle');
+end

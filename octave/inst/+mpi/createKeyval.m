@@ -1,0 +1,11 @@
+function key = createKeyval(copied)
+% CREATEKEYVAL  A key for attributes of communicators, whose values are of any kind.
+%
+%   key = mpi.createKeyval(true);  c.setAttr(key, struct('a', 1));  d = c.dup();  d.getAttr(key)
+%
+% With `copied` (false by default) a duplicate of a communicator has the value, too.  Section 7.7.2 of the MPI standard.
+  if nargin == 0
+    copied = false;
+  end
+  key = postrider_call('keyval', copied);
+end

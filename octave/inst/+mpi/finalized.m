@@ -1,0 +1,4 @@
+function yes = finalized()
+% FINALIZED  Whether MPI has been finalized.
+  [running, yes] = postrider_call('state');
+end

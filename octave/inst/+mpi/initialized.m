@@ -1,0 +1,4 @@
+function yes = initialized()
+% INITIALIZED  Whether MPI has been started (it may have been finalized since).
+  yes = postrider_call('state');
+end

@@ -1,0 +1,13 @@
+function r = maxloc(a, b)
+% MAXLOC  Of two {value, location} the one whose value is larger; the lower location of equal ones.
+%
+%   r = c.allreduce({x, c.rank}, 'maxloc'), or 'minloc'
+%
+% Values may be arrays, compared element by element, with a location for each.  Section 6.9.4 of the MPI standard.
+  r = a;
+  take = b{1} > a{1} | (b{1} == a{1} & b{2} < a{2});
+  r{1}(take) = b{1}(take);
+  r{2} = a{2} + zeros(size(take));
+  locations = b{2} + zeros(size(take));
+  r{2}(take) = locations(take);
+end

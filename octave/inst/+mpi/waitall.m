@@ -1,0 +1,14 @@
+function [values, statuses] = waitall(varargin)
+% WAITALL  Waits for requests, and gives what they received.
+%
+%   values = mpi.waitall(r)                a cell, one value for each operation: [] for sends
+%   [values, statuses] = mpi.waitall(r, s, {t, u})
+%
+% Requests are objects of class mpi.Request, which may hold several operations, and cells of them.
+% Section 3.7.5 of the MPI standard, MPI_Waitall.
+  if nargout < 2
+    values = postrider_call('waitall', varargin{:});
+  else
+    [values, statuses] = postrider_call('waitall', varargin{:});
+  end
+end

@@ -1,0 +1,13 @@
+function c = world()
+% WORLD  The communicator of all processes of the job; starts MPI if need be.
+%
+%   c = mpi.world;  fprintf('rank %d of %d\n', c.rank, c.size);
+%
+% A program that ends, or a session that is left, finalizes MPI by itself.  Section 7.4.1 of the MPI standard, MPI_COMM_WORLD.
+  persistent kept
+  if isempty(kept)
+    postrider_call('start');
+    kept = postrider_call('predefined', 'world');
+  end
+  c = kept;
+end

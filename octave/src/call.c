@@ -1,0 +1,573 @@
+/* call.c: see call.h. */
+#include "call.h"
+#include "problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+struct row {
+    const char *name;
+    const char *signature;
+    int (*run)(struct call *call);
+};
+
+#define ROW(owner, name, signature, expression) \
+    static int owner##_##name(struct call *call) { (void)call; return expression; }
+/* Blocking, nonblocking and persistent; `inputs` counts those of the signature. */
+#define COLLECTIVE(name, started, large, small, signature, inputs, ...) \
+    static int Comm_##name(struct call *call) { return MPI_##large##_c(__VA_ARGS__); } \
+    static int Comm_##started(struct call *call) { return MPI_I##small##_c(__VA_ARGS__, &REQUEST(inputs)); } \
+    static int Comm_##name##Init(struct call *call) \
+    { return MPI_##large##_init_c(__VA_ARGS__, INFO(inputs), &REQUEST(inputs + 1)); }
+#define CONSTANT(name) ROW(mpi, name, , (NUMBER(0) = MPI_##name, MPI_SUCCESS))
+#include "functions.def"
+#undef ROW
+#undef COLLECTIVE
+#undef CONSTANT
+
+#define ROW(owner, name, signature, expression) {#owner "." #name, signature, owner##_##name},
+#define COLLECTIVE(name, started, large, small, signature, inputs, ...) \
+    {"Comm." #name, signature, Comm_##name}, \
+    {"Comm." #started, signature " > r", Comm_##started}, \
+    {"Comm." #name "Init", signature " n=null > r", Comm_##name##Init},
+#define CONSTANT(name) {"mpi." #name, "! > i", mpi_##name},
+static const struct row ROWS[] = {
+#include "functions.def"
+};
+#undef ROW
+#undef COLLECTIVE
+#undef CONSTANT
+enum { ROW_COUNT = sizeof ROWS / sizeof ROWS[0] };
+
+/* Positions in the table by the hash of a name. */
+enum { SLOTS = 1024 };
+static uint16_t slots[SLOTS];
+
+static unsigned hash_of(const char *name)
+{
+    unsigned hash = 5381;
+    while (*name)
+        hash = hash * 33 + (unsigned char)*name++;
+    return hash % SLOTS;
+}
+
+static const struct row *find_row(const char *name)
+{
+    unsigned slot, i;
+    if (!slots[hash_of(ROWS[0].name)])
+        for (i = 0; i < ROW_COUNT; i++) {
+            for (slot = hash_of(ROWS[i].name); slots[slot]; slot = (slot + 1) % SLOTS)
+                ;
+            slots[slot] = (uint16_t)(i + 1);
+        }
+    for (slot = hash_of(name); slots[slot]; slot = (slot + 1) % SLOTS)
+        if (strcmp(ROWS[slots[slot] - 1].name, name) == 0)
+            return &ROWS[slots[slot] - 1];
+    return NULL;
+}
+
+/* ---- what a topology says ---- */
+
+int divisor(int count)
+{
+    return count > 0 ? count : 1;
+}
+
+static void count_neighbours(MPI_Comm comm, int *sources, int *destinations)
+{
+    int kind = MPI_UNDEFINED, rank, weighted;
+    *sources = *destinations = 0;
+    MPI_Topo_test(comm, &kind);
+    if (kind == MPI_CART) {
+        MPI_Cartdim_get(comm, sources);
+        *sources *= 2;
+        *destinations = *sources;
+    } else if (kind == MPI_GRAPH) {
+        MPI_Comm_rank(comm, &rank);
+        MPI_Graph_neighbors_count(comm, rank, sources);
+        *destinations = *sources;
+    } else if (kind == MPI_DIST_GRAPH) {
+        MPI_Dist_graph_neighbors_count(comm, sources, destinations, &weighted);
+    }
+}
+
+int source_count(MPI_Comm comm)
+{
+    int sources, destinations;
+    count_neighbours(comm, &sources, &destinations);
+    return sources;
+}
+
+int destination_count(MPI_Comm comm)
+{
+    int sources, destinations;
+    count_neighbours(comm, &sources, &destinations);
+    return destinations;
+}
+
+static int length_of_list(const struct call *call, char letter)
+{
+    int count = 0, other = 0;
+    switch (letter) {
+    case 'd':
+        MPI_Cartdim_get(COMM(0), &count);
+        return count;
+    case 'x':
+        MPI_Graphdims_get(COMM(0), &count, &other);
+        return count;
+    case 'e':
+        MPI_Graphdims_get(COMM(0), &other, &count);
+        return count;
+    case 'n':
+        MPI_Graph_neighbors_count(COMM(0), NUMBER(1), &count);
+        return count;
+    case 's':
+        return source_count(COMM(0));
+    case 't':
+        return destination_count(COMM(0));
+    default:
+        return call->at[letter - '0'].list.length;
+    }
+}
+
+/* Processes on the other side, for whom a buffer has parts; neighbours for collectives on neighbourhoods. */
+static void count_processes(struct call *call, const struct row *row, int received)
+{
+    int inter = 0;
+    if (strstr(row->name, "eighbor")) {
+        call->size = received ? source_count(COMM(0)) : destination_count(COMM(0));
+        return;
+    }
+    MPI_Comm_test_inter(COMM(0), &inter);
+    if (inter)
+        MPI_Comm_remote_size(COMM(0), &call->size);
+    else
+        MPI_Comm_size(COMM(0), &call->size);
+}
+
+/* ---- inputs ---- */
+
+enum { INPUTS_MAX = 12 };
+
+/* One item of a signature. */
+struct item {
+    char letter;
+    char variant;
+    /* Behind '=', up to a space; NULL for what has to be there. */
+    const char *otherwise;
+};
+
+static const char *next_item(const char *at, struct item *item)
+{
+    while (*at == ' ' || *at == '!')
+        at++;
+    memset(item, 0, sizeof *item);
+    if (!*at)
+        return at;
+    item->letter = *at++;
+    item->variant = *at && *at != ' ' && *at != '=' ? *at++ : ' ';
+    if (*at == '=')
+        item->otherwise = at + 1;
+    while (*at && *at != ' ')
+        at++;
+    return at;
+}
+
+static int default_number(const char *text)
+{
+    if (strncmp(text, "source", 6) == 0)
+        return MPI_ANY_SOURCE;
+    if (strncmp(text, "tag", 3) == 0)
+        return MPI_ANY_TAG;
+    if (strncmp(text, "set", 3) == 0)
+        return MPI_SEEK_SET;
+    return atoi(text);
+}
+
+static const char *use_default(struct call *call, int k, const struct item *item)
+{
+    switch (item->letter) {
+    case 'n':
+        INFO(k) = MPI_INFO_NULL;
+        return NULL;
+    case 'o':
+        OP(k) = MPI_SUM;
+        return NULL;
+    case 'S':
+        TEXT(k) = (char *)"native";
+        return NULL;
+    case 'k':
+        call->at[k].place.displacement = 0;
+        call->at[k].place.type = MPI_DATATYPE_NULL;
+        return NULL;
+    case 'I':
+        INTS(k) = NULL;
+        return NULL;
+    default:
+        NUMBER(k) = default_number(item->otherwise);
+        return NULL;
+    }
+}
+
+static const char *read_whence(const mxArray *value, int *number)
+{
+    char text[8] = "";
+    mxGetString(value, text, sizeof text);
+    *number = strcmp(text, "set") == 0 ? MPI_SEEK_SET : strcmp(text, "cur") == 0 ? MPI_SEEK_CUR : MPI_SEEK_END;
+    if (*number == MPI_SEEK_END && strcmp(text, "end") != 0)
+        return argument_problem("a file is sought from 'set', 'cur' or 'end', not from '%s'", text);
+    return NULL;
+}
+
+/* The wildcard of either kind is '*', as in MatlabMPI. */
+static const char *read_int(const mxArray *value, const struct item *item, int *number)
+{
+    if (item->otherwise && strncmp(item->otherwise, "set", 3) == 0 && mxIsChar(value))
+        return read_whence(value, number);
+    if (item->otherwise && mxIsChar(value) && mxGetNumberOfElements(value) == 1 && *mxGetChars(value) == '*') {
+        *number = default_number(item->otherwise);
+        return NULL;
+    }
+    return read_number(value, item->letter == 'q' ? "root" : item->otherwise && *item->otherwise == 't' ? "tag" :
+                              item->otherwise && *item->otherwise == 's' ? "source" : "an argument", number);
+}
+
+static const char *read_place(const mxArray *value, union argument *at)
+{
+    MPI_Count element;
+    const char *wrong;
+    at->place.type = MPI_DATATYPE_NULL;
+    at->place.displacement = 0;
+    if (is_object_of(value, "mpi.Datatype"))
+        return read_type(value, &at->place.type);
+    wrong = read_count(value, "the target's element", &element);
+    if (!wrong && element < 1)
+        wrong = argument_problem("elements of a window are counted from 1");
+    at->place.displacement = (MPI_Aint)element - 1;
+    return wrong;
+}
+
+static const char *read_object(const mxArray *value, const char *class_name, union argument *at)
+{
+    void *handle;
+    const char *wrong = read_handle(value, class_name, &handle);
+    /* All handles are pointers in the standard ABI (section 20.3). */
+    at->comm = handle;
+    return wrong;
+}
+
+static const char *read_input(struct call *call, int k, const struct item *item, const mxArray *value)
+{
+    union argument *at = &call->at[k];
+    switch (item->letter) {
+    case 'c': return read_communicator(value, &at->comm);
+    case 'g': return read_object(value, "Group", at);
+    case 't': return read_type(value, &at->type);
+    case 'o': return read_operation(value, &at->op);
+    case 'w': return read_object(value, "Win", at);
+    case 'f': return read_object(value, "File", at);
+    case 'n': return read_info(call, value, &at->info);
+    case 's': return read_object(value, "Session", at);
+    case 'm': return read_object(value, "Message", at);
+    case 'x': return read_request(value, &at->request);
+    case 'i':
+    case 'q': return read_int(value, item, &at->number);
+    case 'b':
+        if (!(mxIsLogical(value) || mxIsNumeric(value)) || mxGetNumberOfElements(value) != 1)
+            return argument_problem("true or false is wanted");
+        at->number = mxGetScalar(value) != 0;
+        return NULL;
+    case 'l': return read_count(value, "an argument", &at->count);
+    case 'S': return read_text(call, value, &at->text);
+    case 'I':
+    case 'L':
+    case 'T': return read_list(call, value, item->letter, &at->list);
+    case 'k': return read_place(value, at);
+    case 'B':
+    case 'V':
+    case 'W':
+        return read_sent(call, value, item->letter, &at->buffer);
+    default: return argument_problem("the signature has a letter %c", item->letter);
+    }
+}
+
+/* Buffers come after all else, since their shapes depend on the root and on the number of processes. */
+static int is_buffer(char letter)
+{
+    return letter != 0 && strchr("BVWRDM", letter) != NULL;
+}
+
+struct reading {
+    struct item items[INPUTS_MAX];
+    const mxArray *values[INPUTS_MAX];
+    int count;
+    /* Behind the '>'. */
+    const char *results;
+};
+
+static const char *read_signature(const struct row *row, struct reading *reading, int nrhs, const mxArray *prhs[])
+{
+    const char *at = row->signature;
+    struct item item;
+    int k;
+    reading->count = 0;
+    for (;;) {
+        at = next_item(at, &item);
+        if (!item.letter || item.letter == '>')
+            break;
+        reading->items[reading->count++] = item;
+    }
+    reading->results = at;
+    if (nrhs > reading->count)
+        return argument_problem("too many arguments, %d where %d are possible", nrhs, reading->count);
+    for (k = 0; k < reading->count; k++) {
+        const struct item *wanted = &reading->items[k];
+        const mxArray *value = k < nrhs ? prhs[k] : NULL;
+        int may_miss = wanted->otherwise || (wanted->letter == 'R' && wanted->variant != ' ') ||
+                       (wanted->letter == 'B' && strncmp(row->name, "Comm.Scatter", 12) == 0);
+        if (value && wanted->otherwise && mxIsEmpty(value) && !mxIsChar(value) && mxIsNumeric(value))
+            value = NULL;
+        if (!value && !may_miss)
+            return argument_problem("argument %d is missing", k + 1);
+        reading->values[k] = value;
+    }
+    return NULL;
+}
+
+static int is_in_buffer(const mxArray *value)
+{
+    if (value && mxIsCell(value) && mxGetNumberOfElements(value) > 0)
+        value = mxGetCell(value, 0);
+    return value && is_object_of(value, "mpi.Buffer");
+}
+
+static const char *read_buffer(struct call *call, const struct row *row, const struct reading *reading, int k, int *sent)
+{
+    const struct item *item = &reading->items[k];
+    const mxArray *value = reading->values[k];
+    struct buffer *buffer = &call->at[k].buffer;
+    int q, rank = -1, root = 0, at_root = 1;
+    /* What is used again and again has to be where it was. */
+    if (item->letter == 'R' && strstr(row->name, "Init") && !is_in_buffer(value))
+        return argument_problem("a persistent request receives into an mpi.Buffer");
+    for (q = 0; q < reading->count; q++)
+        if (reading->items[q].letter == 'q') {
+            root = NUMBER(q);
+            MPI_Comm_rank(COMM(0), &rank);
+            at_root = root == rank || root == MPI_ROOT;
+        }
+    if (reading->items[0].letter == 'c')
+        count_processes(call, row, item->letter == 'R');
+    if (item->letter == 'R') {
+        const mxArray *like = value ? value : *sent >= 0 ? reading->values[*sent] : NULL;
+        return read_received(call, like, item->variant, value ? NULL : &call->at[*sent < 0 ? 0 : *sent].buffer, at_root, buffer);
+    }
+    if (item->letter == 'D' || (item->letter == 'M' && at_root))
+        return read_replaced(call, value, buffer);
+    if (item->letter == 'M')
+        return read_received(call, value, ' ', NULL, 1, buffer);
+    *sent = k;
+    /* Only the root of a scatter sends. */
+    if (!at_root && strncmp(row->name, "Comm.", 5) == 0 && strstr(row->name, "catter")) {
+        buffer->type = MPI_BYTE;
+        return NULL;
+    }
+    return read_sent(call, value, item->letter, buffer);
+}
+
+static int is_access(const struct row *row)
+{
+    return strncmp(row->name, "Win.", 4) == 0;
+}
+
+static const char *read_inputs(struct call *call, const struct row *row, struct reading *reading)
+{
+    const char *wrong = NULL;
+    int k, sent = -1;
+    for (k = 0; k < reading->count && !wrong; k++)
+        if (!is_buffer(reading->items[k].letter))
+            wrong = reading->values[k] ? read_input(call, k, &reading->items[k], reading->values[k])
+                                       : use_default(call, k, &reading->items[k]);
+    if (!wrong && is_access(row) && !call->lasting)
+        call->lasting = window_keeps(row->name, WIN(0));
+    for (k = 0; k < reading->count && !wrong; k++)
+        if (is_buffer(reading->items[k].letter))
+            wrong = read_buffer(call, row, reading, k, &sent);
+    if (!wrong && is_access(row) && call->lasting && reading->items[reading->count - 1].letter == 'R')
+        wrong = window_check(row->name, &call->at[reading->count - 1].buffer);
+    if (!wrong && strcmp(row->name, "Win.get") == 0 && call->lasting)
+        wrong = window_check(row->name, &call->at[1].buffer);
+    return wrong;
+}
+
+/* ---- results ---- */
+
+enum { TEXT_BYTES = 8192 };
+
+static const char *prepare_results(struct call *call, const struct reading *reading)
+{
+    const char *at = reading->results;
+    struct item item;
+    int k = reading->count;
+    for (at = next_item(at, &item); item.letter; at = next_item(at, &item), k++) {
+        if (item.letter == 'S')
+            TEXT(k) = call_memory(call, TEXT_BYTES);
+        if (item.letter == 'I') {
+            LENGTH(k) = length_of_list(call, item.variant);
+            INTS(k) = call_memory(call, (size_t)LENGTH(k) * sizeof(int));
+        }
+        if ((item.letter == 'S' || item.letter == 'I') && !TEXT(k) && !INTS(k))
+            return argument_problem("out of memory for a result");
+    }
+    return NULL;
+}
+
+static mxArray *row_of_ints(const struct list *list)
+{
+    mxArray *row = mxCreateDoubleMatrix(1, (mwSize)list->length, mxREAL);
+    double *numbers = mxGetDoubles(row);
+    int i;
+    for (i = 0; i < list->length; i++)
+        numbers[i] = list->of.ints[i];
+    return row;
+}
+
+/* Ready for use. */
+static mxArray *type_object(MPI_Datatype type)
+{
+    if (type != MPI_DATATYPE_NULL)
+        MPI_Type_commit(&type);
+    return handle_object("mpi.Datatype", type, MPI_DATATYPE_NULL);
+}
+
+static mxArray *result_of(union argument *at, char letter)
+{
+    switch (letter) {
+    case 'c': return communicator_object(at->comm);
+    case 'g': return handle_object("mpi.Group", at->group, MPI_GROUP_NULL);
+    case 't': return type_object(at->type);
+    case 'n': return handle_object("mpi.Info", at->info, MPI_INFO_NULL);
+    case 'm': return handle_object("mpi.Message", at->message, MPI_MESSAGE_NULL);
+    case 'i': return mxCreateDoubleScalar(at->number);
+    case 'b': return mxCreateLogicalScalar(at->number != 0);
+    case 'l': return mxCreateDoubleScalar((double)at->count);
+    case 'd': return mxCreateDoubleScalar(at->real);
+    case 'S': return mxCreateString(at->text);
+    case 'I': return row_of_ints(&at->list);
+    case 'u': return status_object(&at->status);
+    default: return NULL;
+    }
+}
+
+static const MPI_Status *status_of(struct call *call, const struct reading *reading)
+{
+    const char *at = reading->results;
+    struct item item;
+    int k = reading->count;
+    for (at = next_item(at, &item); item.letter; at = next_item(at, &item), k++)
+        if (item.letter == 'u')
+            return &STATUS(k);
+    return NULL;
+}
+
+static int is_result(char letter)
+{
+    return letter != 0 && strchr("RDM", letter) != NULL;
+}
+
+/* A request takes what is received along. */
+static int make_request(struct call *call, const struct row *row, const struct reading *reading, mxArray *plhs[])
+{
+    int k, received = -1;
+    struct item item;
+    next_item(reading->results, &item);
+    if (item.letter != 'r')
+        return 0;
+    for (k = 0; k < reading->count; k++)
+        if (is_result(reading->items[k].letter))
+            received = k;
+    plhs[0] = request_object(call, REQUEST(reading->count), received, strstr(row->name, "Init") != NULL);
+    return 1;
+}
+
+static void take_results(struct call *call, const struct row *row, const struct reading *reading, int nlhs, mxArray *plhs[])
+{
+    const MPI_Status *status = status_of(call, reading);
+    const char *at = reading->results;
+    struct item item;
+    int k, made = 0, wanted = nlhs > 1 ? nlhs : 1;
+    if (make_request(call, row, reading, plhs))
+        return;
+    for (k = 0; k < reading->count && made < wanted; k++)
+        if (is_result(reading->items[k].letter))
+            plhs[made++] = take_received(&call->at[k].buffer, status);
+    for (at = next_item(at, &item); item.letter && made < wanted; at = next_item(at, &item), k++) {
+        /* Without a message there is no status of one. */
+        if (item.letter == 'u' && k > 0 && reading->count < k && strchr(reading->results, 'b') && !NUMBER(reading->count))
+            plhs[made++] = mxCreateDoubleMatrix(0, 0, mxREAL);
+        else
+            plhs[made++] = result_of(&call->at[k], item.letter);
+    }
+}
+
+/* ---- the call ---- */
+
+int sessions_open;
+
+int is_running(void)
+{
+    return exchange.running || sessions_open > 0;
+}
+
+static int has_request(const struct row *row)
+{
+    const char *results = strchr(row->signature, '>');
+    return results && strchr(results, 'r') != NULL;
+}
+
+static const char *most_outputs(const struct reading *reading, int nlhs)
+{
+    struct item item;
+    const char *at = reading->results;
+    int k, possible = 0;
+    for (at = next_item(at, &item); item.letter; at = next_item(at, &item))
+        possible = item.letter == 'r' ? -100 : possible + 1;
+    for (k = 0; k < reading->count; k++)
+        possible += is_result(reading->items[k].letter);
+    if (possible < 0)
+        possible = 1;
+    return nlhs > possible ? argument_problem("%d outputs are asked for where %d are possible", nlhs, possible) : NULL;
+}
+
+const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
+{
+    const struct row *row = find_row(name);
+    struct reading reading;
+    struct call call;
+    const char *wrong;
+    *found = row != NULL;
+    if (!row)
+        return NULL;
+    if (row->signature[0] != '!' && !is_running())
+        return state_problem(exchange.finalized ? "MPI has been finalized" : "MPI is not running; c = mpi.world starts it");
+    memset(&call, 0, sizeof call);
+    call.size = 1;
+    call.lasting = has_request(row);
+    wrong = read_signature(row, &reading, nrhs, prhs);
+    if (!wrong)
+        wrong = most_outputs(&reading, nlhs);
+    if (!wrong)
+        wrong = read_inputs(&call, row, &reading);
+    if (!wrong)
+        wrong = prepare_results(&call, &reading);
+    if (!wrong)
+        wrong = mpi_problem(row->run(&call), name);
+    if (!wrong && is_access(row) && !has_request(row))
+        wrong = window_after(row->name, &call);
+    if (!wrong)
+        take_results(&call, row, &reading, nlhs, plhs);
+    call_release(&call);
+    return wrong;
+}
