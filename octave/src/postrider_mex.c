@@ -366,8 +366,9 @@ static const char *call_method(const char *name, int nlhs, mxArray *plhs[], int 
     const char *wrong = NULL;
     char full[96];
     *found = 0;
-    if (strncmp(class_name, "mpi.", 4) == 0) {
-        snprintf(full, sizeof full, "%s.%s", class_name + 4, name);
+    if (strncmp(class_name, "mpi.", 4) == 0 && strlen(class_name) + strlen(name) < sizeof full) {
+        strcpy(full, class_name + 4);
+        strcat(strcat(full, "."), name);
         wrong = call_by_name(full, nlhs, plhs, nrhs, prhs, found);
     }
     if (*found)
