@@ -1,6 +1,6 @@
 /* call.h: functions of the standard for the language, from a table of rows.
  *
- * A row names a method ("Comm.Send") or a function ("Get_version"), says by a signature how its
+ * A row names a method ("Comm.Send"), a function ("mpi.wtime") or what only .m files call ("raw.vector"), says by a signature how its
  * arguments are made of the language's values and its results of MPI's, and calls MPI with them:
  *
  *     ROW("Comm.Send", "c B i i=0", "...", MPI_Send_c(BUFFER(1), NUMBER(2), NUMBER(3), COMM(0)))

@@ -14,6 +14,7 @@ mod install;
 mod link;
 mod models;
 mod mpi4py;
+mod octave_package;
 mod rotation;
 mod sanitizer;
 mod setup;
@@ -47,6 +48,7 @@ enum Command {
     Install(install::Arguments),
     Models(models::Arguments),
     Mpi4py(mpi4py::Arguments),
+    OctavePackage(octave_package::Arguments),
     Sanitizer(sanitizer::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
@@ -66,6 +68,7 @@ fn main() -> anyhow::Result<()> {
         Command::Install(arguments) => install::run(&arguments),
         Command::Models(arguments) => models::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
+        Command::OctavePackage(arguments) => octave_package::run(&arguments),
         Command::Sanitizer(arguments) => sanitizer::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),

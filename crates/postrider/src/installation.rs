@@ -2,7 +2,7 @@
 //! copied or linked to. The executable is `<prefix>/bin/postrider`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The library with MPICH's ABI, in the folder of our libraries.
 pub const OTHER_LIBRARY: &str = "libmpi.so.12";
@@ -18,9 +18,12 @@ pub fn libraries() -> Option<PathBuf> {
     Some(prefix()?.join("lib")).filter(|folder| folder.join("libmpi_abi.so.1").exists())
 }
 
-/// The folder of our functions for Octave, if they are installed.
+/// The folder of our functions for Octave, if they are installed: beside the rest, or, by Octave's `pkg`, around it.
 pub fn octave_functions() -> Option<PathBuf> {
-    Some(prefix()?.join("share/postrider/octave")).filter(|folder| folder.is_dir())
+    let prefix = prefix()?;
+    let around = prefix.parent().map(Path::to_owned);
+    let folders = [Some(prefix.join("share/postrider/octave")), around];
+    folders.into_iter().flatten().find(|folder| folder.join("postrider_call.mex").exists())
 }
 
 /// The package for Python, if it is installed: beside the rest, or, by a wheel, in the environment of an interpreter.

@@ -34,21 +34,21 @@ classdef Datatype < handle
       if nargin < 2
         element = 'double';
       end
-      t = postrider_call('Datatype.rawContiguous', element, count);
+      t = postrider_call('raw.contiguous', element, count);
     end
     function t = vector(count, blocklength, stride, element)
       % `count` blocks of `blocklength` elements; each starts `stride` elements after the one before.
       if nargin < 4
         element = 'double';
       end
-      t = postrider_call('Datatype.rawVector', element, count, blocklength, stride);
+      t = postrider_call('raw.vector', element, count, blocklength, stride);
     end
     function t = hvector(count, blocklength, stride, element)
       % The same with a stride in bytes.
       if nargin < 4
         element = 'double';
       end
-      t = postrider_call('Datatype.rawHvector', element, count, blocklength, stride);
+      t = postrider_call('raw.hvector', element, count, blocklength, stride);
     end
     function t = indexed(lengths, starts, element)
       % Runs of lengths(k) elements from element starts(k) on; one length may stand for all.
@@ -56,9 +56,9 @@ classdef Datatype < handle
         element = 'double';
       end
       if isscalar(lengths)
-        t = postrider_call('Datatype.rawIndexedBlock', element, lengths, starts - 1);
+        t = postrider_call('raw.indexedBlock', element, lengths, starts - 1);
       else
-        t = postrider_call('Datatype.rawIndexed', element, lengths, starts - 1);
+        t = postrider_call('raw.indexed', element, lengths, starts - 1);
       end
     end
     function t = hindexed(lengths, displacements, element)
@@ -67,9 +67,9 @@ classdef Datatype < handle
         element = 'double';
       end
       if isscalar(lengths)
-        t = postrider_call('Datatype.rawHindexedBlock', element, lengths, displacements);
+        t = postrider_call('raw.hindexedBlock', element, lengths, displacements);
       else
-        t = postrider_call('Datatype.rawHindexed', element, lengths, displacements);
+        t = postrider_call('raw.hindexed', element, lengths, displacements);
       end
     end
     function t = struct(types, counts, displacements)
@@ -82,14 +82,14 @@ classdef Datatype < handle
         sizes = cellfun(@(name) getSize(mpi.Datatype(name)), types);
         displacements = [0; cumsum(counts(1:end-1) .* sizes(1:end-1))];
       end
-      t = postrider_call('Datatype.rawStruct', types, counts, displacements);
+      t = postrider_call('raw.structure', types, counts, displacements);
     end
     function t = darray(size, rank, gsizes, distributions, arguments, psizes, element)
       % The part of one process of a distributed array (section 5.1.4), in the order of columns.
       if nargin < 7
         element = 'double';
       end
-      t = postrider_call('Datatype.rawDarray', element, size, rank, gsizes, distributions, arguments, psizes);
+      t = postrider_call('raw.darray', element, size, rank, gsizes, distributions, arguments, psizes);
     end
   end
   methods

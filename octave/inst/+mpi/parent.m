@@ -1,0 +1,14 @@
+function c = parent()
+% PARENT  The inter-communicator to the processes that spawned this job, [] if there are none; starts MPI if need be.
+%
+%   p = mpi.parent;  work = p.recv(0);
+%
+% Section 11.8.1 of the MPI standard, MPI_Comm_get_parent.
+  persistent kept asked
+  if isempty(asked)
+    postrider_call('start');
+    kept = postrider_call('raw.parent');
+    asked = true;
+  end
+  c = kept;
+end
