@@ -34,7 +34,8 @@ pub struct Arguments {
     /// The transports. By default shared memory with every rank count, and files with 2 and 3 ranks.
     #[arg(long, value_delimiter = ',', value_enum)]
     transport: Vec<Transport>,
-    /// Run the suite in one of these configurations, with the wheel or without, which this word chooses; see `cargo xtask verify`.
+    /// Run a share of the suite's modules in one of these configurations, with the wheel or without, all of which this word chooses; see
+    /// `cargo xtask verify`.
     #[arg(long, value_name = "WORD")]
     rotation: Option<String>,
     /// Only these modules of the suite.
@@ -57,12 +58,15 @@ pub struct Arguments {
 /// Rank counts that run through files, too, unless transports are asked for.
 const FILE_RANKS: &[usize] = &[2, 3];
 
+/// With `--rotation` one in so many modules of the suite runs.
+const SHARE: usize = 3;
+
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let is_turn_of_wheel =
         arguments.rotation.as_ref().is_some_and(|word| Rotation::of_word(word).has("mpi4py's wheel", 3));
     let suite = if arguments.wheel || is_turn_of_wheel { Suite::of_wheel()? } else { Suite::prepare()? };
-    let options = suite.options(&arguments.module)?;
+    let options = suite.options(&modules(arguments, &suite)?)?;
     // From the end: what takes longest, files and many ranks, begins first.
     let waiting = Mutex::new(configurations(arguments));
     let next = || waiting.lock().expect("nobody panics with the lock").pop();
@@ -91,6 +95,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// The modules that are to run; all, if none is named.
+fn modules(arguments: &Arguments, suite: &Suite) -> Result<Vec<String>> {
+    let Some(word) = arguments.rotation.as_ref().filter(|_| arguments.module.is_empty()) else {
+        return Ok(arguments.module.clone());
+    };
+    let all = suite.modules()?;
+    let share = all.len().div_ceil(SHARE);
+    let chosen = Rotation::of_word(word).share("mpi4py's modules", all, share);
+    println!("modules: {}", chosen.join(" "));
+    Ok(chosen)
 }
 
 fn configurations(arguments: &Arguments) -> Vec<(usize, Transport)> {
@@ -143,6 +159,18 @@ impl Suite {
             &[("MPI4PY_LIBMPI", &library.display().to_string()), ("LD_LIBRARY_PATH", &path)],
         )?;
         Ok(Self { python, tests, folder: folder.join("wheel") })
+    }
+
+    /// The names of its modules, in their order.
+    fn modules(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.tests).with_context(|| self.tests.display().to_string())? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            names
+                .extend(name.strip_suffix(".py").filter(|name| name.starts_with("test_")).map(str::to_owned));
+        }
+        names.sort();
+        Ok(names)
     }
 
     /// The options of the suite's program: which modules are to run if not all.
