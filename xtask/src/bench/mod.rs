@@ -21,6 +21,7 @@ mod overview;
 mod process;
 mod record;
 mod report;
+mod schedules;
 mod summary;
 mod table;
 mod targets;

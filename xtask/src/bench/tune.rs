@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use postrider_engine::settings;
 use serde::{Deserialize, Serialize};
 
 use super::build::Workshop;
 use super::engines::Engine;
 use super::figures::{Figure, Program, Task, arguments};
 use super::process::{self, Outcome};
+use super::schedules::{self, Setting};
 use super::{progress, table};
 use crate::workspace;
 
@@ -66,14 +66,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 struct Operation {
     /// The setting's name without what all of them begin with, in small letters.
     name: String,
-    setting: &'static settings::Setting,
+    setting: Setting,
     /// Its name in the program that measures.
     program: &'static str,
 }
 
 impl Operation {
-    fn all() -> Vec<Self> {
-        let of = |setting: &'static settings::Setting| {
+    fn all() -> Result<Vec<Self>> {
+        let of = |setting: Setting| {
             let name = setting.name.trim_start_matches("POSTRIDER_").to_lowercase();
             let program = match name.as_str() {
                 "reduce_scatter" => "reduce_scatter_block",
@@ -81,12 +81,13 @@ impl Operation {
             };
             Some(Operation { name, setting, program })
         };
-        settings::ALL.iter().filter_map(of).collect()
+        Ok(schedules::settings()?.into_iter().filter_map(of).collect())
     }
 
     /// The algorithms that are different ones on one host.
-    fn algorithms(&self) -> impl Iterator<Item = &'static str> {
-        (self.setting.values)().into_iter().filter(|name| !name.starts_with("node-aware"))
+    fn algorithms(&self) -> impl Iterator<Item = &str> {
+        let all = self.setting.values.iter().map(String::as_str);
+        all.filter(|name| !name.starts_with("node-aware"))
     }
 }
 
@@ -128,7 +129,7 @@ impl Times {
 
     /// What is measured is saved at once: a session that is ended early has not been for nothing.
     fn measure(&mut self, arguments: &Arguments, workshop: &Workshop, path: &Path) -> Result<()> {
-        let mut operations = Operation::all();
+        let mut operations = Operation::all()?;
         for name in &arguments.operation {
             let known = operations.iter().any(|operation| operation.name == *name);
             ensure!(known, "there is no operation {name}: give the name of a setting, such as bcast");
@@ -164,7 +165,7 @@ impl Times {
         let given = arguments(settings.budget_ms, &settings.sizes, operation.program);
         let task = Task::new(Figure::Collectives, Program::Mpi("collective"), ranks, given);
         let mut command = settings.engine.command(workshop, &task)?;
-        command.env(operation.setting.name, algorithm);
+        command.env(&operation.setting.name, algorithm);
         let finished = process::run(&mut command, Duration::from_secs(task.limit_s), &workshop.work);
         let what = format!("{} by {algorithm} on {ranks} ranks", operation.name);
         ensure!(finished.outcome == Outcome::Succeeded, "{what}: {}", finished.reason());

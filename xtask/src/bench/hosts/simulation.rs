@@ -6,11 +6,10 @@
 //! it is for the rest of the one-way time. A receiver in the central directory costs what figure 9 has found for one more of them.
 
 use anyhow::{Context, Result};
-use postrider_engine::collectives::cost::{Costs, Family, Way, completion_time};
-use postrider_os::hosts::Placement;
 
 use super::super::engines::{Engine, Place};
 use super::super::record::{Run, Sample};
+use super::super::schedules::{Simulator, Way};
 use super::figures::{BROADCAST_BYTES, NODE_RANKS, SMALL_BYTES};
 
 /// Figure of the record.
@@ -31,12 +30,18 @@ pub fn simulate(run: &mut Run, ways: &[Engine]) -> Vec<(Engine, String)> {
         if !ways.contains(&way) {
             continue;
         }
-        match costs(run, way) {
-            Ok(costs) => add(run, way, algorithm, &costs),
-            Err(error) => missing.push((way, format!("{error:#}"))),
+        let added = costs(run, way).and_then(|costs| add(run, way, algorithm, &costs));
+        if let Err(error) = added {
+            missing.push((way, format!("{error:#}")));
         }
     }
     missing
+}
+
+/// What messages cost inside a node, and between nodes.
+struct Costs {
+    inside: Way,
+    between: Way,
 }
 
 fn costs(run: &Run, way: Engine) -> Result<Costs> {
@@ -44,8 +49,7 @@ fn costs(run: &Run, way: Engine) -> Result<Costs> {
         Engine::PostriderCentralSlow => (central(run, way)?, central(run, way)?),
         _ => (measured(run, way, Place::OneHost)?, measured(run, way, Place::TwoHosts)?),
     };
-    // So few bytes go to each receiver by themselves.
-    Ok(Costs { inside, between, per_local_byte: inside.per_byte, per_link: None })
+    Ok(Costs { inside, between })
 }
 
 /// What a message costs in figure 7 or 8.
@@ -74,7 +78,8 @@ fn central(run: &Run, way: Engine) -> Result<Way> {
     Ok(Way { latency: last.1 - last.0 * per_message, per_message, per_byte: 0.0 })
 }
 
-fn add(run: &mut Run, way: Engine, algorithm: &str, costs: &Costs) {
+fn add(run: &mut Run, way: Engine, algorithm: &str, costs: &Costs) -> Result<()> {
+    let simulator = Simulator::prepare()?;
     let words = |name: &str, way: &Way| {
         let Way { latency, per_message, per_byte } = way;
         let per_mib = 1e6 * per_byte * f64::from(1 << 20);
@@ -88,16 +93,15 @@ fn add(run: &mut Run, way: Engine, algorithm: &str, costs: &Costs) {
     run.notes.push(format!("costs of a message in the simulation of {}: {inside}; {between}", way.name()));
     for power in 1..=POWER_MAX {
         let ranks = 1 << power;
-        let placement = Placement::blocks(ranks, NODE_RANKS);
         // On one node there is nothing to be aware of.
         let alone = algorithm == "node-aware" && ranks <= NODE_RANKS;
         let algorithm = if alone { "binomial" } else { algorithm };
-        let time = completion_time(Family::Broadcast, algorithm, &placement, BROADCAST_BYTES, costs);
-        if let Some(time) = time {
-            let sample = Sample { value: 1e6 * time, best: 1e6 * time };
-            run.add_value(SIMULATED, way, Place::Nodes, (ranks, BROADCAST_BYTES), "us", sample);
-        }
+        let job = (ranks, NODE_RANKS, BROADCAST_BYTES);
+        let value = 1e6 * simulator.broadcast(algorithm, job, (&costs.inside, &costs.between))?;
+        let sample = Sample { value, best: value };
+        run.add_value(SIMULATED, way, Place::Nodes, (ranks, BROADCAST_BYTES), "us", sample);
     }
+    Ok(())
 }
 
 #[cfg(test)]
