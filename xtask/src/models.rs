@@ -2,6 +2,7 @@
 //! sources alone: so a green run writes down of which sources it was, in `crates/os/models.green`, and a run whose sources are the same has nothing to do.
 //! Change one of them, and `cargo xtask verify --only models` writes the new line, to be committed with the change.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,10 +34,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     std::fs::write(&record, format!("{sources}\n")).with_context(|| record.display().to_string())
 }
 
-/// The hash that Git would give to everything that the models are made of: the sources of the crate, and the versions of what it depends on.
+/// The hash that Git would give to everything that the models are made of: the sources of the crate, and the versions of what it depends on,
+/// which are not all that the project depends on.
 fn digest() -> Result<String> {
     let root = workspace::root();
-    let mut files = vec![root.join("Cargo.lock"), root.join("crates/os/Cargo.toml")];
+    let mut files = vec![root.join("crates/os/Cargo.toml")];
     add_sources(&root.join("crates/os/src"), &mut files)?;
     let mut git = Command::new("git");
     git.current_dir(root).args(["hash-object", "--"]).args(&files);
@@ -46,9 +48,29 @@ fn digest() -> Result<String> {
     let all = root.join("target/models.txt");
     let names =
         files.iter().filter_map(|file| file.strip_prefix(root).ok()).map(|file| file.display().to_string());
-    std::fs::write(&all, names.collect::<Vec<_>>().join("\n") + &String::from_utf8_lossy(&output.stdout))?;
+    let hashes = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lock = std::fs::read_to_string(root.join("Cargo.lock")).context("Cargo.lock")?;
+    std::fs::write(&all, names.collect::<Vec<_>>().join("\n") + &hashes + &locked("postrider-os", &lock))?;
     let output = Command::new("git").current_dir(root).args(["hash-object", "--"]).arg(&all).output()?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// What `Cargo.lock` says of a package and of all that it depends on.
+fn locked(package: &str, lock: &str) -> String {
+    let (mut found, mut names) = (BTreeSet::new(), vec![format!("\"{package}\"")]);
+    while let Some(next) = names.pop() {
+        let named = format!("name = {next}");
+        for block in lock.split("\n\n").filter(|block| block.lines().any(|line| line == named)) {
+            if found.insert(block) {
+                // A line such as ` "libc",`, or ` "syn 2.0.1",` where there are two versions.
+                let lines = block.lines().filter_map(|line| line.strip_prefix(" \""));
+                names.extend(
+                    lines.filter_map(|line| line.split([' ', '"']).next()).map(|word| format!("\"{word}\"")),
+                );
+            }
+        }
+    }
+    found.into_iter().collect::<Vec<_>>().join("\n\n")
 }
 
 fn add_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -63,4 +85,19 @@ fn add_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::locked;
+
+    #[test]
+    fn only_what_a_package_depends_on_counts() {
+        let lock = "version = 4\n\n[[package]]\nname = \"a\"\ndependencies = [\n \"b\",\n \"c 1.0.0\",\n]\n\n\
+                    [[package]]\nname = \"b\"\nversion = \"2.0.0\"\n\n[[package]]\nname = \"c\"\nversion = \"1.0.0\"\n\n\
+                    [[package]]\nname = \"d\"\nversion = \"3.0.0\"\n";
+        let of_a = locked("a", lock);
+        assert!(of_a.contains("2.0.0") && of_a.contains("\nversion = \"1.0.0\"") && !of_a.contains("3.0.0"));
+        assert_eq!(locked("b", lock).lines().count(), 3);
+    }
 }
