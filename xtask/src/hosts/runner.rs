@@ -206,8 +206,8 @@ fn run_part(
         )?;
         loop {
             let Some(case) = next.lock().expect("no bed panics with the lock").next() else { return Ok(()) };
-            let outcome = judged(case, &bed, Duration::from_secs(arguments.watchdog));
-            report.add(part, &format!("{part}/{}", case.name), outcome);
+            let judge = || judged(case, &bed, Duration::from_secs(arguments.watchdog));
+            report.timed(part, &format!("{part}/{}", case.name), judge);
         }
     };
     std::thread::scope(|scope| {

@@ -97,6 +97,8 @@ pub enum Engine {
 
 /// Combinations of ranks and transports of a program in a share of them; there are ten.
 const SHARE: usize = 4;
+/// Of another library, or of the other ABI, one in so many programs is in a share.
+const PROGRAMS_SHARE: usize = 3;
 
 /// Runs what was asked for; ends with exit code 1 if anything failed.
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -105,6 +107,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Engine::MpichIo => program.chapter == "io",
         _ => with_anomalies(arguments) || program.chapter != programs::ANOMALIES,
     });
+    if let Some(word) = arguments.rotation.as_ref().filter(|_| !with_anomalies(arguments)) {
+        let (what, share) = (subject(arguments), programs.len().div_ceil(PROGRAMS_SHARE));
+        programs = Rotation::of_word(word).share(&what, programs, share);
+    }
     let setup = job::Setup {
         engine: arguments.engine,
         installation: installation(arguments),
@@ -137,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let progress = report.progress(cases.len());
     in_parallel(&cases, arguments.jobs, |case| {
         progress.set_message(case.to_string());
-        report.add(&case.chapter, &case.to_string(), job::run(case, &setup));
+        report.timed(&case.chapter, &case.to_string(), || job::run(case, &setup));
         progress.inc(1);
     });
     progress.finish_and_clear();
@@ -196,16 +202,19 @@ fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case>
     cases
 }
 
-/// What runs of the combinations of a program: some with our compiler as it stands, and one in every other way. With one combination
-/// only, on another library, every second program.
+/// What is tested: the library and the compiler.
+fn subject(arguments: &Arguments) -> String {
+    // Not by its whole path: a word chooses the same in every clone.
+    let compiler = arguments.compiler.as_ref().and_then(|path| path.file_name()).unwrap_or_default();
+    let engine = arguments.engine.to_possible_value().expect("every library has a name");
+    format!("{} {}", engine.get_name(), compiler.display())
+}
+
+/// What runs of the combinations of a program: some with our compiler as it stands, and one in every other way.
 fn share(rotation: &Rotation, arguments: &Arguments, build: &programs::Build, all: Vec<Case>) -> Vec<Case> {
     let what = format!("{}/{}", build.chapter, build.name);
-    let is_usual =
-        arguments.engine == Engine::Postrider && arguments.compiler.is_none() && !build.large_count;
-    match all.len() {
-        1 if !rotation.has(&what, 2) => Vec::new(),
-        _ => rotation.share(&what, all, if is_usual { SHARE } else { 1 }),
-    }
+    let is_usual = with_anomalies(arguments) && !build.large_count;
+    rotation.share(&what, all, if is_usual { SHARE } else { 1 })
 }
 
 fn anomaly_cases(arguments: &Arguments) -> Result<Vec<Case>> {

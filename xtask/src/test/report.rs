@@ -4,9 +4,13 @@ use super::job::Outcome;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// How much of the output of a failed run is shown, in lines.
 const LINES_MAX: usize = 80;
+
+/// How many of the runs that took longest are named.
+const LONGEST: usize = 10;
 
 #[derive(Default)]
 struct Counts {
@@ -18,6 +22,8 @@ struct Counts {
 /// The outcomes so far.
 pub struct Report {
     chapters: Mutex<BTreeMap<String, Counts>>,
+    /// What each run took, for those that were timed.
+    times: Mutex<Vec<(Duration, String)>>,
     bar: ProgressBar,
 }
 
@@ -26,7 +32,7 @@ impl Report {
     pub fn new() -> Self {
         let style = ProgressStyle::with_template("{pos}/{len} {wide_bar} {elapsed} {msg}");
         let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { chapters: Mutex::default(), bar }
+        Self { chapters: Mutex::default(), times: Mutex::default(), bar }
     }
 
     /// The progress bar for so many runs; it draws nothing unless on a terminal.
@@ -52,6 +58,14 @@ impl Report {
         }
     }
 
+    /// Takes the outcome of a run, and how long it took.
+    pub fn timed(&self, chapter: &str, name: &str, run: impl FnOnce() -> Outcome) {
+        let started = Instant::now();
+        self.add(chapter, name, run());
+        let mut times = self.times.lock().expect("no thread panics with the lock");
+        times.push((started.elapsed(), name.to_owned()));
+    }
+
     /// Prints the table and the closing line; returns how many failed.
     pub fn finish(self) -> usize {
         let chapters = self.chapters.into_inner().expect("no thread panics with the lock");
@@ -60,6 +74,11 @@ impl Report {
         println!("{:<20} {:>7} {:>7}", "chapter", "passed", "failed");
         for (chapter, counts) in &chapters {
             println!("{chapter:<20} {:>7} {:>7}", counts.passed, counts.failed);
+        }
+        let mut times = self.times.into_inner().expect("no thread panics with the lock");
+        times.sort_unstable_by(|one, other| other.cmp(one));
+        for (time, name) in times.iter().take(LONGEST).filter(|(time, _)| time.as_secs() > 0) {
+            println!("{:>6.1} s  {name}", time.as_secs_f64());
         }
         if deviated > 0 {
             println!("{deviated} runs failed as tests/deviations.txt expects of this engine");
