@@ -15,6 +15,7 @@ mod link;
 mod models;
 mod mpi4py;
 mod octave_package;
+mod plant;
 mod rotation;
 mod sanitizer;
 mod setup;
@@ -49,6 +50,7 @@ enum Command {
     Models(models::Arguments),
     Mpi4py(mpi4py::Arguments),
     OctavePackage(octave_package::Arguments),
+    Plant(plant::Arguments),
     Sanitizer(sanitizer::Arguments),
     Setup(setup::Arguments),
     Test(test::Arguments),
@@ -69,6 +71,7 @@ fn main() -> anyhow::Result<()> {
         Command::Models(arguments) => models::run(&arguments),
         Command::Mpi4py(arguments) => mpi4py::run(&arguments),
         Command::OctavePackage(arguments) => octave_package::run(&arguments),
+        Command::Plant(arguments) => plant::run(&arguments),
         Command::Sanitizer(arguments) => sanitizer::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),

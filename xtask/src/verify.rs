@@ -44,7 +44,7 @@ const FIRST: &[Stage] = &[("build", |_| Ok(vec![xtask(&["build"])]))];
 
 /// The row of those that compute.
 const COMPUTING: &[Stage] = &[
-    ("check", check),
+    ("check", |rotation| Ok(vec![xtask(&["check", "--rotation", rotation.word()])])),
     ("rust", |_| Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
     ("models", |_| Ok(vec![xtask(&["models"])])),
     ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
@@ -53,20 +53,26 @@ const COMPUTING: &[Stage] = &[
     ("client", client),
     ("binaries", binaries),
     ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
-    ("octave", octave),
-    ("python", python),
-    ("installation", installation),
     ("wheel", wheel),
-    ("docs", |_| Ok(vec![xtask(&["docs"])])),
 ];
 
-/// The row of those that wait. Whoever else needs the environment of Python waits until it is made.
+/// The row of those that wait, and of what makes it as long as the other. Whoever else needs the environment of Python waits until it is made.
 const WAITING: &[Stage] = &[
     ("environment", |_| Ok(vec![xtask(&["setup"])])),
     ("hosts", hosts),
     ("engine", engine),
     ("mpich-abi", mpich_abi),
+    ("octave", octave),
+    ("python", python),
+    ("installation", installation),
+    ("docs", |_| Ok(vec![xtask(&["docs"])])),
 ];
+
+/// The names of all stages.
+#[cfg(test)]
+pub fn stages() -> Vec<&'static str> {
+    [FIRST, COMPUTING, WAITING].concat().into_iter().map(|(name, _)| name).collect()
+}
 
 /// Runs the stages and prints a line for each.
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -188,12 +194,6 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = workspace::cargo();
     command.args(arguments);
     command
-}
-
-/// The rules; every second time with what compiles everything once more.
-fn check(rotation: &Rotation) -> Result<Vec<Command>> {
-    let all = ["check", "--all"];
-    Ok(vec![xtask(if rotation.has("check", 2) { &all } else { &all[..1] })])
 }
 
 /// The same programs on MPICH: that checks them, and the ABI.
