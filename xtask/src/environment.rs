@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the environment has beside mpi4py.
-const PACKAGES: &[&str] = &["numpy", "scipy", "matplotlib", "pytest", "cffi", "dill", "pyyaml"];
+const PACKAGES: &[&str] = &["numpy", "scipy", "matplotlib", "pytest", "cffi", "dill", "pyyaml", "miss_hit"];
 
 /// What tests of mpi4py want: they are skipped without it.
 pub const TESTED_WITH: [&str; 4] = ["numpy", "cffi", "dill", "pyyaml"];
