@@ -1,7 +1,14 @@
-% MPI_Finalize: Waits until everything that was sent has left, and ends MPI.
+function MPI_Finalize()
+% MPI_FINALIZE  Ends a program's use of MPI.
 %
 %   MPI_Finalize
 %
-% A program that ends without an error and without this call is finalized by itself.
+% Waits until everything has left that was sent, and tells the other ranks that nothing more comes. A rank that MPI_Run has started in
+% the background ends here, with all its process; the session that called MPI_Run goes on, and can call MPI_Run again. A rank of a
+% launcher (postrider run) goes on without MPI.
 %
-% The function is in the MEX file of this name; this file holds its help.
+% MPI 5.0, section 11.2.3.
+  MatMPI_session('finish');
+  if ~isempty(getenv('MATMPI_RANK'))
+    exit(0);
+  end

@@ -1,8 +1,17 @@
-% MPI_Probe: Lists the messages that wait to be received, without waiting.
+% MPI_PROBE  Lists the messages that wait to be received, without waiting.
 %
-%   [ranks, tags] = MPI_Probe (source, tag, comm)
+%   [rank, numeric_tag] = MPI_Probe(source, tag, comm)
+%   [rank, numeric_tag, string_tag] = MPI_Probe(source, tag, comm)
 %
-% ranks and tags are columns with the source and the tag of each message, in the
-% order of arrival, and empty if there is none.  source and tag may be '*'.
+% source, tag     numbers, texts, or patterns as of file names: '*', 'tag-?', '[12]*'
+% rank            column with the source of each message, in the order of arrival; empty if there is none
+% numeric_tag     column with the tags; NaN for texts that are no numbers, but with two outputs such messages are left out
+% string_tag      column cell array with the tags as texts
+%
+% Example:
+%   [rank, tag] = MPI_Probe('*', '*', comm);
+%   if ~isempty(rank)
+%     value = MPI_Recv(rank(1), tag(1), comm);
+%   end
 %
 % The function is in the MEX file of this name; this file holds its help.

@@ -1,15 +1,18 @@
 /* exchange.c: see exchange.h. */
 #include "exchange.h"
+#include "problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct exchange exchange;
-
 /* A send that MPI has not finished with, and everything that it reads from. */
 struct sending {
+    MPI_Comm comm;
     struct outgoing message;
+    /* As many requests for each destination as it gets parts: the encoding, and the payloads. */
+    int *destinations;
+    int parts;
     MPI_Request *requests;
     int request_count;
     struct sending *next;
@@ -18,11 +21,6 @@ struct sending {
 /* Oldest first. */
 static struct sending *sending_first;
 static struct sending **sending_last = &sending_first;
-
-static struct channel *channel_first;
-static struct channel *channel_used_last;
-/* Its attribute of a communicator is the channel, so that the channel ends with it. */
-static int channel_key = MPI_KEYVAL_INVALID;
 
 /* Payloads that belong to the message being decoded, taken off MPI's queue. */
 static struct waiting *announced_first;
@@ -37,25 +35,6 @@ static char problem_text[512];
 enum { SENDINGS_TESTED = 8 };
 /* Buffers above this size go back to the system after use. */
 enum { BUFFER_KEPT_BYTES = 1 << 20 };
-
-/* NULL for success, else the text of MPI's error. */
-static const char *mpi_problem(int code, const char *call)
-{
-    char text[MPI_MAX_ERROR_STRING + 1];
-    int length = 0;
-    if (code == MPI_SUCCESS)
-        return NULL;
-    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
-        length = 0;
-    text[length] = 0;
-    snprintf(problem_text, sizeof problem_text, "%s failed: %.400s", call, text);
-    return problem_text;
-}
-
-static const char *out_of_memory(void)
-{
-    return "out of memory for a message";
-}
 
 const char *exchange_begin(void)
 {
@@ -75,84 +54,9 @@ const char *exchange_begin(void)
                         "MPI_Comm_get_attr");
     exchange.tag_max = found ? *tag_max : 32767;
     exchange.user_tag_max = exchange.tag_max / 2;
+    exchange.payload_tag_max = exchange.user_tag_max + exchange.tag_max / 4;
     payload_tag = exchange.user_tag_max;
     exchange.running = 1;
-    return wrong;
-}
-
-/* ---- communicators ---- */
-
-/* MPI frees a communicator, or is finalized: messages that a probe took and nobody received
-   are lost with it. */
-static int forget_channel(MPI_Comm comm, int key, void *value, void *extra)
-{
-    struct channel *channel = value, **link = &channel_first;
-    (void)comm, (void)key, (void)extra;
-    while (*link && *link != channel)
-        link = &(*link)->next;
-    if (*link)
-        *link = channel->next;
-    while (channel->first) {
-        struct waiting *lost = channel->first;
-        channel->first = lost->next;
-        free(lost);
-    }
-    channel_used_last = NULL;
-    free(channel);
-    return MPI_SUCCESS;
-}
-
-static const char *describe_channel(struct channel *channel)
-{
-    int inter = 0;
-    const char *wrong = mpi_problem(MPI_Comm_test_inter(channel->comm, &inter), "MPI_Comm_test_inter");
-    channel->rank = -1;
-    if (wrong)
-        return wrong;
-    if (inter)
-        return mpi_problem(MPI_Comm_remote_size(channel->comm, &channel->size),
-                           "MPI_Comm_remote_size");
-    wrong = mpi_problem(MPI_Comm_rank(channel->comm, &channel->rank), "MPI_Comm_rank");
-    return wrong ? wrong : mpi_problem(MPI_Comm_size(channel->comm, &channel->size), "MPI_Comm_size");
-}
-
-static const char *open_channel(MPI_Comm comm, struct channel **opened)
-{
-    struct channel *channel = calloc(1, sizeof *channel);
-    const char *wrong = NULL;
-    if (!channel)
-        return out_of_memory();
-    channel->comm = comm;
-    channel->last = &channel->first;
-    wrong = describe_channel(channel);
-    if (!wrong && channel_key == MPI_KEYVAL_INVALID)
-        wrong = mpi_problem(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_channel,
-                                                   &channel_key, NULL), "MPI_Comm_create_keyval");
-    if (!wrong)
-        wrong = mpi_problem(MPI_Comm_set_attr(comm, channel_key, channel), "MPI_Comm_set_attr");
-    if (wrong) {
-        free(channel);
-        return wrong;
-    }
-    channel->next = channel_first;
-    channel_first = channel;
-    *opened = channel;
-    return NULL;
-}
-
-const char *exchange_channel(MPI_Comm comm, struct channel **channel)
-{
-    const char *wrong = NULL;
-    *channel = channel_used_last;
-    if (*channel && (*channel)->comm == comm)
-        return NULL;
-    for (*channel = channel_first; *channel; *channel = (*channel)->next)
-        if ((*channel)->comm == comm)
-            break;
-    if (!*channel)
-        wrong = open_channel(comm, channel);
-    if (!wrong)
-        channel_used_last = *channel;
     return wrong;
 }
 
@@ -162,6 +66,7 @@ static void release_sending(struct sending *sending)
 {
     outgoing_release_payloads(&sending->message);
     buffer_free(&sending->message.buffer);
+    free(sending->destinations);
     free(sending->requests);
     free(sending);
 }
@@ -189,7 +94,8 @@ static void advance_sendings(void)
 
 static int next_payload_tag(void)
 {
-    payload_tag = payload_tag < exchange.tag_max ? payload_tag + 1 : exchange.user_tag_max + 1;
+    payload_tag =
+        payload_tag < exchange.payload_tag_max ? payload_tag + 1 : exchange.user_tag_max + 1;
     return payload_tag;
 }
 
@@ -235,10 +141,13 @@ static const char *send_and_keep(MPI_Comm comm, struct outgoing *message, const 
     struct sending *sending = calloc(1, sizeof *sending);
     size_t requests = (size_t)count * (1 + message->payload_count);
     const char *wrong = NULL;
-    if (sending)
+    if (sending) {
         sending->requests = malloc(requests * sizeof *sending->requests);
-    if (!sending || !sending->requests) {
-        free(sending);
+        sending->destinations = malloc((size_t)count * sizeof *destinations);
+    }
+    if (!sending || !sending->requests || !sending->destinations) {
+        if (sending)
+            release_sending(sending);
         /* The buffer is the next send's, so that this one has to be over. */
         if (started) {
             MPI_Request last = *started;
@@ -246,6 +155,9 @@ static const char *send_and_keep(MPI_Comm comm, struct outgoing *message, const 
         }
         return out_of_memory();
     }
+    sending->comm = comm;
+    sending->parts = 1 + (int)message->payload_count;
+    memcpy(sending->destinations, destinations, (size_t)count * sizeof *destinations);
     sending->message = *message;
     memset(message, 0, sizeof *message);
     if (started) {
@@ -288,19 +200,77 @@ const char *exchange_send(MPI_Comm comm, struct outgoing *message, int values,
                          small ? &request : NULL);
 }
 
-const char *exchange_end(void)
+/* Gives up what nobody receives any more, because its destination has ended or, where `failed`,
+   all have.  What MPI may still read from stays in memory. */
+static void abandon_sends(struct sending *sending, const struct channel *channel, int failed)
+{
+    int i;
+    for (i = 0; i < sending->request_count; i++) {
+        if (sending->requests[i] == MPI_REQUEST_NULL ||
+            !(failed || channel->ended[sending->destinations[i / sending->parts]]))
+            continue;
+        MPI_Cancel(&sending->requests[i]);
+        MPI_Request_free(&sending->requests[i]);
+        memset(&sending->message, 0, sizeof sending->message);
+    }
+}
+
+/* Until its requests have completed, or nobody is there to receive. */
+static const char *finish_watched(struct sending *sending, struct channel *channel)
 {
     const char *wrong = NULL;
-    if (!exchange.running)
-        return NULL;
-    while (sending_first && !wrong) {
-        struct sending *sending = sending_first;
-        sending_first = sending->next;
+    unsigned pauses = 0;
+    int done = 0;
+    for (;;) {
+        wrong = mpi_problem(MPI_Testall(sending->request_count, sending->requests, &done,
+                                        MPI_STATUSES_IGNORE), "MPI_Testall");
+        if (wrong || done)
+            return wrong;
+        wrong = queue_take_all(channel);
+        abandon_sends(sending, channel, wrong || (channel->check && channel->check(channel)));
+        if (wrong)
+            return NULL;
+        queue_pause(&pauses);
+    }
+}
+
+static const char *finish(struct sending *sending)
+{
+    struct channel *channel;
+    const char *wrong = exchange_channel(sending->comm, &channel);
+    if (!wrong && channel->ended)
+        wrong = finish_watched(sending, channel);
+    else if (!wrong)
         wrong = mpi_problem(MPI_Waitall(sending->request_count, sending->requests,
                                         MPI_STATUSES_IGNORE), "MPI_Waitall");
-        release_sending(sending);
+    release_sending(sending);
+    return wrong;
+}
+
+const char *exchange_finish_sends(MPI_Comm comm)
+{
+    struct sending **link = &sending_first;
+    const char *wrong = NULL;
+    while (*link && !wrong) {
+        struct sending *sending = *link;
+        if (comm != MPI_COMM_NULL && sending->comm != comm) {
+            link = &sending->next;
+            continue;
+        }
+        *link = sending->next;
+        wrong = finish(sending);
     }
-    sending_last = &sending_first;
+    for (sending_last = link; *sending_last; sending_last = &(*sending_last)->next)
+        ;
+    return wrong;
+}
+
+const char *exchange_end(void)
+{
+    const char *wrong;
+    if (!exchange.running)
+        return NULL;
+    wrong = exchange_finish_sends(MPI_COMM_NULL);
     exchange.running = 0;
     exchange.finalized = 1;
     return wrong ? wrong : mpi_problem(MPI_Finalize(), "MPI_Finalize");
@@ -308,94 +278,16 @@ const char *exchange_end(void)
 
 /* ---- receiving ---- */
 
-int exchange_matches(const struct waiting *waiting, int source, int tag)
-{
-    return (source == MPI_ANY_SOURCE || source == waiting->source) &&
-           (tag == waiting->tag || (tag == MPI_ANY_TAG && waiting->tag <= exchange.user_tag_max));
-}
-
-static const char *describe(struct waiting *waiting, const MPI_Status *status)
-{
-    MPI_Count bytes = 0;
-    const char *wrong = mpi_problem(MPI_Get_count_c(status, MPI_BYTE, &bytes), "MPI_Get_count");
-    waiting->source = status->MPI_SOURCE;
-    waiting->tag = status->MPI_TAG;
-    waiting->bytes = (uint64_t)bytes;
-    if (!wrong && bytes < 0)
-        return "a message is not a whole number of bytes";
-    return wrong;
-}
-
-/* The first matching message of MPI's queue.  What this process sends to itself is
-   there at once.  Waiting for what is not would last for ever, and no key ends that:
-   Octave sees an interrupt only between its own steps. */
-static const char *match_message(const struct channel *channel, int source, int tag,
-                                 struct waiting *found)
-{
-    MPI_Status status;
-    int flag = 1, own = channel->rank >= 0 && (source == channel->rank || channel->size == 1);
-    const char *wrong =
-        own ? mpi_problem(MPI_Improbe(channel->rank, tag, channel->comm, &flag, &found->message,
-                                      &status), "MPI_Improbe")
-            : mpi_problem(MPI_Mprobe(source, tag, channel->comm, &found->message, &status),
-                          "MPI_Mprobe");
-    if (wrong || flag)
-        return wrong ? wrong : describe(found, &status);
-    snprintf(problem_text, sizeof problem_text,
-             "rank %d has sent itself no message that matches, and would wait for ever; "
-             "call MPI_Send first", channel->rank);
-    return problem_text;
-}
-
-static const char *discard(struct waiting *message)
-{
-    void *discarded = malloc((size_t)message->bytes + 1);
-    const char *wrong;
-    if (!discarded)
-        return out_of_memory();
-    wrong = mpi_problem(MPI_Mrecv_c(discarded, (MPI_Count)message->bytes, MPI_BYTE,
-                                    &message->message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    free(discarded);
-    return wrong;
-}
-
-/* The first matching message: from the list of those that a probe took, else from MPI.
-   A receive for any tag meets a payload only if the message was damaged that it belonged
-   to. */
-static const char *await_message(struct channel *channel, int source, int tag,
-                                 struct waiting *found)
-{
-    struct waiting **link;
-    const char *wrong;
-    for (link = &channel->first; *link; link = &(*link)->next) {
-        struct waiting *match = *link;
-        if (!exchange_matches(match, source, tag))
-            continue;
-        *link = match->next;
-        if (!*link)
-            channel->last = link;
-        *found = *match;
-        free(match);
-        return NULL;
-    }
-    wrong = match_message(channel, source, tag, found);
-    while (!wrong && tag == MPI_ANY_TAG && found->tag > exchange.user_tag_max) {
-        wrong = discard(found);
-        if (!wrong)
-            wrong = match_message(channel, source, tag, found);
-    }
-    return wrong;
-}
-
 /* Takes the message off MPI's queue in which the next payload is. */
 static const char *take_payload(struct channel *channel, int source, int tag, uint64_t bytes,
                                 struct waiting **link)
 {
     struct waiting *payload = malloc(sizeof *payload);
+    const struct tag wanted = tag_of_number(tag);
     const char *wrong;
     if (!payload)
         return out_of_memory();
-    wrong = await_message(channel, source, tag, payload);
+    wrong = queue_await(channel, source, &wanted, payload);
     if (wrong) {
         free(payload);
         return wrong;
@@ -419,7 +311,7 @@ static const char *take_payloads(struct channel *channel, struct value_reader re
     struct waiting **link = &announced_first;
     const char *wrong = NULL;
     int tag = (int)header->payload_tag;
-    if (header->payloads && (tag <= exchange.user_tag_max || tag > exchange.tag_max)) {
+    if (header->payloads && (tag <= exchange.user_tag_max || tag > exchange.payload_tag_max)) {
         snprintf(problem_text, sizeof problem_text,
                  "the message from rank %d names tag %d for its payloads, which is not one of them",
                  source, tag);
@@ -457,15 +349,23 @@ static const char *discard_payloads(void)
     while (announced_first && !wrong) {
         struct waiting *payload = announced_first;
         announced_first = payload->next;
-        wrong = discard(payload);
+        wrong = queue_discard(payload);
         free(payload);
     }
     return wrong;
 }
 
+/* One that has been received already, because of its text, is taken over. */
 static const char *receive_encoding(struct waiting *found)
 {
-    const char *wrong;
+    const char *wrong = NULL;
+    if (found->encoding) {
+        free(arrived.bytes);
+        arrived.bytes = found->encoding;
+        arrived.capacity = (size_t)found->bytes + 1;
+        arrived.used = (size_t)found->bytes;
+        return NULL;
+    }
     if (found->bytes > arrived.capacity) {
         unsigned char *bytes = realloc(arrived.bytes, (size_t)found->bytes);
         if (!bytes)
@@ -476,15 +376,33 @@ static const char *receive_encoding(struct waiting *found)
     arrived.used = (size_t)found->bytes;
     wrong = mpi_problem(MPI_Mrecv_c(arrived.bytes, (MPI_Count)found->bytes, MPI_BYTE,
                                     &found->message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    if (wrong)
-        return wrong;
-    wrong = message_check(arrived.bytes, arrived.used);
-    if (!wrong)
-        return NULL;
-    snprintf(problem_text, sizeof problem_text,
-             "the message from rank %d with tag %d is not one of values: %.200s", found->source,
-             found->tag, wrong);
-    return problem_text;
+    return wrong;
+}
+
+/* For the texts of errors. */
+static const char *name_of_tag(const struct waiting *found)
+{
+    static char name[64];
+    if (found->text)
+        snprintf(name, sizeof name, "'%.*s'", found->text_length < 48 ? (int)found->text_length : 48,
+                 (const char *)found->text);
+    else
+        snprintf(name, sizeof name, "%d", found->tag);
+    return name;
+}
+
+/* Takes the tag's text off, which is the first value of a message under one. */
+static const char *decode_behind_text(int wanted, mxArray *values[])
+{
+    mxArray **all = mxCalloc((size_t)wanted + 1, sizeof *all);
+    const char *wrong = values_decode(&arrived, wanted + 1, all, receive_payload, NULL);
+    int i;
+    if (all[0])
+        mxDestroyArray(all[0]);
+    for (i = 0; i < wanted && !wrong; i++)
+        values[i] = all[1 + i];
+    mxFree(all);
+    return wrong;
 }
 
 /* Decodes what receive_encoding() has received. */
@@ -493,23 +411,33 @@ static const char *decode_arrived(struct channel *channel, const struct waiting 
 {
     struct value_reader reader;
     struct message_header header;
-    const char *wrong, *left;
+    /* A call without outputs still shows the first value. */
+    int shown = wanted ? wanted : 1;
+    const char *wrong = message_check(arrived.bytes, arrived.used), *left;
+    if (wrong) {
+        snprintf(problem_text, sizeof problem_text,
+                 "the message from rank %d with tag %s is not one of values: %.200s", found->source,
+                 name_of_tag(found), wrong);
+        return problem_text;
+    }
     message_open(&reader, arrived.bytes, arrived.used, &header);
     wrong = take_payloads(channel, reader, &header, found->source);
-    /* A call without outputs still shows the first value. */
-    if (!wrong)
-        wrong = values_decode(&arrived, wanted ? wanted : 1, values, receive_payload, NULL);
+    if (!wrong && found->text)
+        wrong = decode_behind_text(shown, values);
+    else if (!wrong)
+        wrong = values_decode(&arrived, shown, values, receive_payload, NULL);
     left = discard_payloads();
+    header.values -= found->text != NULL;
     if (wrong || left || header.values >= (uint32_t)wanted)
         return wrong ? wrong : left;
     snprintf(problem_text, sizeof problem_text,
-             "the message from rank %d with tag %d holds %lu values, but %d were asked for",
-             found->source, found->tag, (unsigned long)header.values, wanted);
+             "the message from rank %d with tag %s holds %lu values, but %d were asked for",
+             found->source, name_of_tag(found), (unsigned long)header.values, wanted);
     return problem_text;
 }
 
-const char *exchange_receive(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[],
-                             struct waiting *from)
+const char *exchange_receive_tagged(MPI_Comm comm, int source, const struct tag *tag, int wanted,
+                                    mxArray *values[], struct waiting *from)
 {
     struct channel *channel;
     struct waiting found;
@@ -518,48 +446,38 @@ const char *exchange_receive(MPI_Comm comm, int source, int tag, int wanted, mxA
     if (!wrong)
         wrong = discard_payloads();
     if (!wrong)
-        wrong = await_message(channel, source, tag, &found);
-    if (!wrong && from)
-        *from = found;
+        wrong = queue_await(channel, source, tag, &found);
     if (!wrong)
         wrong = receive_encoding(&found);
     if (!wrong)
         wrong = decode_arrived(channel, &found, wanted, values);
+    if (!wrong && from)
+        *from = found;
     if (arrived.capacity > BUFFER_KEPT_BYTES)
         buffer_free(&arrived);
     return wrong;
 }
 
-/* The next message of MPI's queue, if there is one, to the end of the list. */
-static const char *take_waiting(struct channel *channel, int *taken)
+const char *exchange_receive(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[],
+                             struct waiting *from)
 {
-    struct waiting *waiting = malloc(sizeof *waiting);
-    MPI_Status status;
-    const char *wrong;
-    if (!waiting)
-        return out_of_memory();
-    wrong = mpi_problem(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, taken,
-                                    &waiting->message, &status), "MPI_Improbe");
-    if (!wrong && *taken)
-        wrong = describe(waiting, &status);
-    if (wrong || !*taken) {
-        free(waiting);
-        return wrong;
-    }
-    waiting->next = NULL;
-    *channel->last = waiting;
-    channel->last = &waiting->next;
-    return NULL;
+    const struct tag number = tag_of_number(tag);
+    return exchange_receive_tagged(comm, source, &number, wanted, values, from);
+}
+
+int exchange_matches(const struct waiting *waiting, int source, int tag)
+{
+    const struct tag number = tag_of_number(tag);
+    return waiting_matches(waiting, source, &number);
 }
 
 const char *exchange_probe(MPI_Comm comm, struct waiting **first)
 {
     struct channel *channel;
-    int taken = 1;
     const char *wrong = exchange_channel(comm, &channel);
     advance_sendings();
-    while (!wrong && taken)
-        wrong = take_waiting(channel, &taken);
+    if (!wrong)
+        wrong = queue_take_all(channel);
     *first = wrong ? NULL : channel->first;
     return wrong;
 }

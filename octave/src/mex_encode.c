@@ -260,6 +260,16 @@ static const char *encode_value(struct outgoing *message, const mxArray *value,
     return NULL;
 }
 
+static void put_tag(struct outgoing *message)
+{
+    const uint64_t dims[2] = {1, message->tag_length};
+    if (!message->tag_text)
+        return;
+    value_put_head(&message->buffer, VALUE_CHAR8, 0, 0, 2, dims);
+    buffer_put(&message->buffer, message->tag_text, message->tag_length);
+    buffer_pad(&message->buffer);
+}
+
 const char *values_encode(struct outgoing *message, int count, const mxArray *const values[])
 {
     const char *wrong = NULL;
@@ -269,6 +279,7 @@ const char *values_encode(struct outgoing *message, int count, const mxArray *co
     outgoing_release_payloads(message);
     message->fieldless_elements = 0;
     message_begin(&message->buffer);
+    put_tag(message);
     for (i = 0; i < count && !wrong; i++) {
         struct place place = {NULL, (unsigned long)i + 1, NULL, 1};
         wrong = encode_value(message, values[i], &place);

@@ -36,6 +36,9 @@ struct outgoing {
     uint64_t fieldless_elements;
     /* Large arrays are copied into the buffer, too. */
     int in_one_piece;
+    /* The tag, where it is a text: values_encode() writes it in front of the values. */
+    const unsigned char *tag_text;
+    size_t tag_length;
 };
 
 /* Each returns NULL, or the text of an error (valid until the next call). */

@@ -8,8 +8,9 @@ package speak them.
     name, matrix = exchange.recv(MPI.COMM_WORLD, 0, 7)
 
 A message is its encoding under the user's tag, followed by its large arrays, each as a
-message of its own under one tag that the encoding names.  Those tags come from the upper
-half of the tags; users have the lower half.  A send never blocks; what it sends is copied,
+message of its own under one tag that the encoding names.  Those tags come from the third
+quarter of the tags; users have the lower half.  A tag may also be a text: the message then goes
+under the number of its hash, in the last quarter, and the text is its first value.  A send never blocks; what it sends is copied,
 and kept until MPI is done with it.  A program that ends waits for that, unless an exception
 ended it.
 """
@@ -23,6 +24,8 @@ from . import values
 
 # Requests that are not complete, each with the memory that it reads from.
 _sending = []
+# Messages under a text that a receive met on its way to another text: communicator, source, text, values.
+_waiting = []
 _payload_tag = 0
 
 
@@ -30,16 +33,30 @@ def _tag_max():
     return MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)
 
 
+def _payload_tag_max():
+    return _tag_max() // 2 + _tag_max() // 4
+
+
 def _next_payload_tag():
     global _payload_tag
     low = _tag_max() // 2 + 1
-    _payload_tag = _payload_tag + 1 if low <= _payload_tag < _tag_max() else low
+    _payload_tag = _payload_tag + 1 if low <= _payload_tag < _payload_tag_max() else low
     return _payload_tag
 
 
-def _check_tag(tag):
-    if not 0 <= tag <= _tag_max() // 2:
-        raise ValueError(f"tag {tag} is not in 0 ... {_tag_max() // 2}")
+def _number(tag):
+    """The number of a tag, and its text where it is one.  A text that is a number of the user's
+    range, as Octave would write it, is that number."""
+    text = str(tag)
+    if text.isascii() and text.isdigit() and text == str(int(text)) and int(text) <= _tag_max() // 2:
+        return int(text), None
+    if not isinstance(tag, str):
+        raise ValueError(f"tag {tag} is not in 0 ... {_tag_max() // 2}; other tags are texts")
+    low = _payload_tag_max() + 1
+    hashed = 2166136261
+    for byte in text.encode():
+        hashed = (hashed ^ byte) * 16777619 & 0xFFFFFFFF
+    return low + hashed % (_tag_max() - low), text
 
 
 def _advance():
@@ -47,7 +64,9 @@ def _advance():
 
 
 def _send_to(comm, destinations, tag, objects):
-    _check_tag(tag)
+    tag, text = _number(tag)
+    if text is not None:
+        objects = (text, *objects)
     _advance()
     writer = values.Writer(values.PAYLOAD_BYTES_MIN)
     payload_tag = _next_payload_tag()
@@ -65,31 +84,43 @@ def send(comm, dest, tag, *objects):
 
 
 def _receive(comm, source, tag):
-    """The bytes of the next matching message and its source."""
+    """The bytes of the next matching message, its source and its tag."""
     status = MPI.Status()
     while True:
         message = comm.Mprobe(source, tag, status)
         data = bytearray(status.Get_count(MPI.BYTE))
         message.Recv([data, MPI.BYTE])
         # A receive for any tag meets a payload only if the message was damaged that it belonged to.
-        if tag != MPI.ANY_TAG or status.Get_tag() <= _tag_max() // 2:
-            return data, status.Get_source()
+        if tag != MPI.ANY_TAG or not _tag_max() // 2 < status.Get_tag() <= _payload_tag_max():
+            return data, status.Get_source(), status.Get_tag()
+
+
+def _decode(comm, message, source, tag):
+    def payload(_count):
+        payload_tag = values.payload_tag(message)
+        if not _tag_max() // 2 < payload_tag <= _payload_tag_max():
+            raise ValueError(f"the message names tag {payload_tag}, which is none for payloads")
+        return _receive(comm, source, payload_tag)[0]
+
+    decoded = values.decode(message, payload)
+    return (decoded[0], decoded[1:]) if tag > _payload_tag_max() else (None, decoded)
 
 
 def recv(comm, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG):
     """Waits for the next matching message and returns the tuple of its values."""
-    if tag != MPI.ANY_TAG:
-        _check_tag(tag)
+    number, text = (tag, None) if tag == MPI.ANY_TAG else _number(tag)
     _advance()
-    message, source = _receive(comm, source, tag)
-
-    def payload(_count):
-        payload_tag = values.payload_tag(message)
-        if not _tag_max() // 2 < payload_tag <= _tag_max():
-            raise ValueError(f"the message names tag {payload_tag}, which is none for payloads")
-        return _receive(comm, source, payload_tag)[0]
-
-    return values.decode(message, payload)
+    for place, (found, origin, name, objects) in enumerate(_waiting):
+        if found == comm and source in (MPI.ANY_SOURCE, origin) and (number == MPI.ANY_TAG or name == text):
+            del _waiting[place]
+            return objects
+    while True:
+        message, origin, its = _receive(comm, source, number)
+        name, objects = _decode(comm, message, origin, its)
+        if number == MPI.ANY_TAG or name == text:
+            return objects
+        # Another text with the same hash: its receive comes later.
+        _waiting.append((comm, origin, name, objects))
 
 
 def bcast(comm, source, tag, *objects):

@@ -1,0 +1,19 @@
+function compiled = MPI_cc(m_file)
+% MPI_CC  Prepares a program to be run by MPI_Run on its own, and returns what to give to it.
+%
+%   eval(MPI_Run(MPI_cc(m_file), n_proc, machines))
+%
+% m_file is the name of a script or function without arguments. Octave has no compiler: <m_file>.exe is then a script of the shell that
+% runs the program with Octave. In MATLAB it is made by mcc. Returns 'compiled <m_file>.exe'.
+  if ~exist([m_file '.m'], 'file')
+    error('Postrider:program', 'there is no %s.m here', m_file);
+  end
+  if exist('OCTAVE_VERSION', 'builtin')
+    settings = MatMPI_Comm_settings();
+    matmpi_write([m_file '.exe'], sprintf('#!/bin/sh\nexec %s "$(dirname "$0")/%s.m" "$@"\n', ...
+                                          settings.matlab_command, m_file));
+    fileattrib([m_file '.exe'], '+x');
+  else
+    mcc('-m', m_file, '-o', [m_file '.exe']);
+  end
+  compiled = ['compiled ' m_file '.exe'];

@@ -1,0 +1,44 @@
+function [defscommands, unix_command] = MatMPI_Commands(m_file, rank, comm, quiet)
+% MATMPI_COMMANDS  What starts a rank of MPI_Run.
+%
+%   [defscommands, unix_command] = MatMPI_Commands(m_file, rank, comm)
+%
+% m_file, comm    as in MPI_Run; comm is what MatMPI_Comm_init returns
+% rank            from 0 to comm.size - 1
+%
+% For the rank of the session, defscommands is what the session evaluates, and unix_command is empty. For the others, unix_command is a
+% command of the shell, which reads its program from MatMPI/MatMPIdefs<rank>.m; this file is written. Says where the rank will run,
+% unless there is a fourth argument.
+  database = comm.machine_db;
+  machine = comm.machine_id(rank + 1);
+  program = regexprep(m_file, '^compiled (.*)\.exe$', './$1.exe');
+  defscommands = '';
+  unix_command = '';
+  if nargin < 4
+    fprintf('Launching MPI rank: %d on: %s\n', rank, database.machine{machine});
+  end
+  is_compiled = ~strcmp(program, m_file);
+  if rank == comm.host_rank
+    defscommands = sprintf('global MPI_COMM_WORLD;\n%s;\n', as_command(program, is_compiled));
+    return
+  end
+  file = sprintf('MatMPI/MatMPIdefs%d.m', rank);
+  matmpi_write(file, program_of_rank(as_command(program, is_compiled), comm));
+  unix_command = sprintf('%s <%s', strtrim(database.matlab_command{machine}), file);
+
+function text = as_command(program, is_compiled)
+  text = program;
+  if is_compiled
+    text = sprintf('run(''%s'')', regexprep(program, '\.exe$', '.m'));
+  end
+
+function text = program_of_rank(command, comm)
+  folders = cellfun(@(folder) ['''' strrep(folder, '''', '''''') ''''], matmpi_own_folders(), ...
+                    'UniformOutput', false);
+  lines = {};
+  if ~isempty(folders)
+    lines = {sprintf('addpath(%s);', strjoin(folders, ', '))};
+  end
+  lines = [lines, {sprintf('MatMPI_Join(%d);', comm.host_rank), 'global MPI_COMM_WORLD', 'try', ...
+           ['  ' command ';'], 'catch MatMPI_problem', '  MatMPI_Failed(MatMPI_problem);', 'end'}];
+  text = [strjoin(lines, sprintf('\n')) sprintf('\n')];

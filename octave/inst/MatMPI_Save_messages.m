@@ -1,0 +1,13 @@
+function new_comm = MatMPI_Save_messages(old_comm, save_message_flag)
+% MATMPI_SAVE_MESSAGES  A communicator whose messages are kept as files as well, to look at them later.
+%
+%   new_comm = MatMPI_Save_messages(comm, 1)
+%   new_comm = MatMPI_Save_messages(comm, 0)
+%
+% With 1, MPI_Send and MPI_Bcast through new_comm also write what they send to p<source>_p<dest>_t<tag>_buffer.mat, as the cell array
+% varargin, and an empty ..._lock.mat, in the directory of the destination's machine. Delivery is not concerned.
+  if save_message_flag
+    MatMPI_session('look');
+  end
+  new_comm = old_comm;
+  new_comm.save_message_flag = double(save_message_flag);

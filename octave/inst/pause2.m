@@ -1,0 +1,5 @@
+function pause2(seconds)
+% PAUSE2  Waits, as pause does; MatlabMPI programs call it.
+%
+%   pause2(seconds)
+  pause(seconds);
