@@ -23,8 +23,8 @@ expect_error("var1\\(2\\)\\.f is a function_handle", rank, 1, comm, struct("f", 
 expect_error("var1 is a containers.Map|var1 is a object", rank, 1, comm, containers.Map());
 expect_error("rank", MPI_Comm_size(comm), 1, comm, 1);
 expect_error("rank", 0.5, 1, comm, 1);
-expect_error("tag", rank, -1, comm, 1);
-expect_error("tag", rank, "text", comm, 1);
+expect_error("tag", rank, NaN, comm, 1);
+expect_error("tag", rank, {"text"}, comm, 1);
 expect_error("comm", rank, 1, 12345, 1);
 expect_error("too few", rank);
 deep = {};

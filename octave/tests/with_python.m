@@ -36,4 +36,19 @@ end
 [word, ones_of_python] = MPI_Recv(1, 6, comm);
 assert(word, "done");
 assert(numel(ones_of_python) == 1e6 && all(ones_of_python == 1));
+% Tags that are texts, two with one hash, and numbers that are none of MPI's.
+MPI_Send(1, 'tag-18164', comm, 'first', ones(200));
+MPI_Send(1, 'tag-59000', comm, 'second');
+MPI_Send(1, -5, comm, 'third');
+[ranks, numbers, texts] = deal([]);
+while numel(ranks) < 3
+  [ranks, numbers, texts] = MPI_Probe(1, '*', comm);
+end
+assert(numbers, [NaN; NaN; 12]);
+assert(texts, {'tag-18164'; 'tag-59000'; '12'});
+assert(MPI_Recv(1, 'tag-59000', comm), 'b');
+[a, big] = MPI_Recv(1, 'tag-18164', comm);
+assert(a, 'a');
+assert(size(big), [300 300]);
+assert(MPI_Recv(1, 12, comm), 'c');
 MPI_Finalize;

@@ -26,5 +26,12 @@ exchange.send(
 comm.Send([b"these are no values", MPI.BYTE], 0, 4)
 matrix, text = exchange.bcast(comm, 0, 5)
 assert text == "all" and matrix.shape == (3, 3) and not matrix.any()
-# The program ends before this has left.
 exchange.send(comm, 0, 6, "done", np.ones(10**6))
+assert exchange.recv(comm, 0, "tag-59000") == ("second",)
+word, matrix = exchange.recv(comm, 0, "tag-18164")
+assert word == "first" and matrix.shape == (200, 200)
+assert exchange.recv(comm, 0, "-5") == ("third",)
+exchange.send(comm, 0, "tag-18164", "a", np.ones((300, 300)))
+exchange.send(comm, 0, "tag-59000", "b")
+# The program ends before this has left.
+exchange.send(comm, 0, "12", "c", np.ones(10**6))
