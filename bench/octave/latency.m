@@ -1,9 +1,10 @@
 % One-way time of a message between two processes, from the value on one side to the value on the other.
 %
-% Usage: postrider run -n 2 octave latency.m FRONT BUDGET_MS SIZES
+% Usage: postrider run -n 2 octave latency.m FRONT BUDGET_MS SIZES [FIGURE]
 %
 % A vector of doubles goes to and fro; half a round trip is the figure, in microseconds, and the size by that time is the bandwidth.
-% Rank 1 answers as many messages as rank 0 announces with tag 0, until it announces none.
+% Rank 1 answers as many messages as rank 0 announces with tag 0, until it announces none. FIGURE is the name in
+% the results, latency unless it is given.
 
 1;
 
@@ -26,7 +27,12 @@ function answer(bench, value)
 end
 
 addpath(fullfile(fileparts(mfilename('fullpath')), 'harness'));
-bench = open_bench(argv());
+words = argv();
+bench = open_bench(words);
+figure = 'latency';
+if numel(words) > 3
+  figure = words{4};
+end
 if bench.ranks ~= 2
   error('bench:ranks', 'latency needs 2 ranks, not %d', bench.ranks);
 end
@@ -35,7 +41,7 @@ for bytes = bench.sizes
     value = rand(bytes / 8, 1);
     times_s = measure(bench, @(iterations) batch(bench, value, iterations));
     bench.front.send(0, 1, 0, bench.comm);
-    print_record('latency', 2, bytes, 5e5 * times_s, 'us');
+    print_record(figure, 2, bytes, 5e5 * times_s, 'us');
   else
     answer(bench, zeros(bytes / 8, 1));
   end

@@ -46,8 +46,8 @@ function files(budget_ms, count)
   delete(path);
 end
 
-function messages(arguments)
-  bench = open_bench(arguments);
+function messages(words)
+  bench = open_bench(words);
   front = bench.front;
   count = bench.sizes(1);
   value = strings_of(count);
@@ -66,9 +66,9 @@ function messages(arguments)
 end
 
 addpath(fullfile(fileparts(mfilename('fullpath')), 'harness'));
-arguments = argv();
-if strcmp(arguments{1}, 'save')
-  files(arguments{2}, str2double(arguments{3}));
+words = argv();
+if strcmp(words{1}, 'save')
+  files(words{2}, str2double(words{3}));
 else
-  messages(arguments);
+  messages(words);
 end

@@ -1,4 +1,4 @@
-function bench = open_bench(arguments)
+function bench = open_bench(words)
 % OPEN_BENCH Reads the arguments of a program of the bench and makes its front end ready.
 %
 %   bench = open_bench(argv())
@@ -8,13 +8,13 @@ function bench = open_bench(arguments)
 % sizes.
   root = fileparts(fileparts(mfilename('fullpath')));
   addpath(fullfile(root, 'fronts'));
-  name = arguments{1};
+  name = words{1};
   if strcmp(name, 'files')
     addpath(fullfile(root, 'files'));
     name = 'matlabmpi';
   end
-  bench.budget_s = 1e-3 * str2double(arguments{2});
-  bench.sizes = str2double(strsplit(arguments{3}, ','));
+  bench.budget_s = 1e-3 * str2double(words{2});
+  bench.sizes = str2double(strsplit(words{3}, ','));
   bench.front = feval(name);
   [bench.comm, bench.rank, bench.ranks] = bench.front.open();
 end

@@ -13,7 +13,7 @@ use super::engines::Engine;
 use crate::{environment, workspace};
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
-const MPI_PROGRAMS: [(&str, &[&str]); 9] = [
+const MPI_PROGRAMS: [(&str, &[&str]); 11] = [
     ("hello", &[]),
     ("latency", &["measure", "record"]),
     ("bandwidth", &["measure", "record"]),
@@ -21,6 +21,8 @@ const MPI_PROGRAMS: [(&str, &[&str]); 9] = [
     ("one_sided", &["measure", "record"]),
     ("overlap", &["measure", "record"]),
     ("memory", &["measure", "record"]),
+    ("sender_computes", &["measure", "record"]),
+    ("mandelbrot", &["measure", "record"]),
     ("broadcast", &["measure", "record"]),
     ("aggregation", &["measure", "record"]),
 ];

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::Workshop;
 use super::figures::{Program, Task};
+use super::octave::Front;
 
 /// What runs a program. The floor is the system itself: a program without MPI, started without a launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -31,6 +32,10 @@ pub enum Engine {
     /// The system without any MPI.
     #[value(skip)]
     Floor,
+    /// A front end on Postrider, or what it is compared with.
+    #[value(skip)]
+    #[serde(untagged)]
+    Front(Front),
 }
 
 /// Where ranks run, or the directory that messages in files go through.
@@ -47,6 +52,8 @@ pub enum Place {
     OneHost,
     /// Two hosts of a bed.
     TwoHosts,
+    /// Hosts of a bed with one rank on each.
+    Hosts,
     /// Nodes of 32 ranks that share one machine.
     Nodes,
 }
@@ -55,7 +62,7 @@ impl Place {
     /// The directory, or nothing where the engine chooses.
     pub fn directory(self) -> Option<PathBuf> {
         match self {
-            Place::Usual | Place::OneHost | Place::TwoHosts | Place::Nodes => None,
+            Place::Usual | Place::OneHost | Place::TwoHosts | Place::Hosts | Place::Nodes => None,
             Place::Tmpfs => Some("/dev/shm".into()),
             Place::Tmpdir => Some(std::env::temp_dir()),
         }
@@ -69,6 +76,7 @@ impl Place {
             Place::Tmpdir => "tmpdir",
             Place::OneHost => "one host",
             Place::TwoHosts => "two hosts",
+            Place::Hosts => "one rank a host",
             Place::Nodes => "nodes of 32",
         }
     }
@@ -86,6 +94,7 @@ impl Engine {
             Engine::Mpich => "mpich",
             Engine::Openmpi => "openmpi",
             Engine::Floor => "floor",
+            Engine::Front(front) => front.name(),
         }
     }
 
@@ -101,12 +110,13 @@ impl Engine {
 
     /// Whether this is Postrider, in whichever way.
     pub fn is_postrider(self) -> bool {
-        !matches!(self, Engine::Mpich | Engine::Openmpi | Engine::Floor)
+        !matches!(self, Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_))
     }
 
     /// The command that runs `task` on this engine.
     pub fn command(self, workshop: &Workshop, task: &Task) -> Result<Command> {
         let mut command = match task.program {
+            Program::Front { name, .. } => self.front()?.command(workshop, task, name)?,
             Program::Floor(name) => Command::new(workshop.binaries(Engine::Floor).join(name)),
             Program::Mpi(name) => {
                 self.launcher(workshop, task.ranks, &[workshop.binaries(self).join(name)])?
@@ -114,14 +124,23 @@ impl Engine {
             Program::Octave(name) => self.launcher(
                 workshop,
                 task.ranks,
-                &["octave".into(), workshop.root.join("bench/src").join(name)],
+                &["octave".into(), workshop.root.join("bench/octave").join(name)],
             )?,
         };
-        command.args(&task.arguments);
+        if !matches!(task.program, Program::Front { .. }) {
+            command.args(&task.arguments);
+        }
         if let Some(directory) = task.place.directory() {
             command.env("TMPDIR", directory);
         }
         Ok(command)
+    }
+
+    fn front(self) -> Result<Front> {
+        match self {
+            Engine::Front(front) => Ok(front),
+            _ => bail!("{} is no front end", self.name()),
+        }
     }
 
     /// The engine's launcher with the number of ranks and the program.
@@ -131,7 +150,7 @@ impl Engine {
             Engine::PostriderFile => postrider(workshop, ranks, "file")?,
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
-            Engine::Floor => bail!("a program with MPI cannot run on the floor"),
+            Engine::Floor | Engine::Front(_) => bail!("{} has no launcher of its own", self.name()),
             Engine::PostriderScp | Engine::PostriderCentral | Engine::PostriderCentralSlow => {
                 bail!("this is a way between hosts: `cargo xtask bench hosts` measures it")
             }
@@ -141,7 +160,8 @@ impl Engine {
     }
 }
 
-fn postrider(workshop: &Workshop, ranks: u32, transport: &str) -> Result<Command> {
+/// Postrider's launcher.
+pub fn postrider(workshop: &Workshop, ranks: u32, transport: &str) -> Result<Command> {
     let launcher = workshop.prefix.join("bin/postrider");
     ensure!(launcher.exists(), "there is no {}: run `cargo xtask build` first", launcher.display());
     let mut command = Command::new(launcher);

@@ -5,6 +5,7 @@
 use clap::ValueEnum;
 
 use super::engines::{Engine, Place};
+use super::octave::Front;
 
 /// What the bench can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,6 +50,13 @@ pub enum Program {
     Octave(&'static str),
     /// A program without MPI.
     Floor(&'static str),
+    /// A program that there is for each of these front ends. Its arguments are the time for each size, and sizes.
+    Front {
+        /// Its name.
+        name: &'static str,
+        /// The front ends on which it says something.
+        fronts: &'static [Front],
+    },
 }
 
 /// One program with its arguments, to be run on several engines.
@@ -78,12 +86,25 @@ impl Task {
         Task { figure, program, arguments, ranks, place: Place::Usual, turns: 1, starts: 0, limit_s: 90 }
     }
 
+    /// A program of the front ends: time for each size, sizes.
+    pub fn of_fronts(
+        name: &'static str,
+        fronts: &'static [Front],
+        ranks: u32,
+        (budget_ms, sizes): (u32, &[u64]),
+    ) -> Self {
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        let arguments = vec![budget_ms.to_string(), sizes.join(",")];
+        Task { limit_s: 240, ..Task::new(Figure::Octave, Program::Front { name, fronts }, ranks, arguments) }
+    }
+
     fn in_turns(mut self, turns: u32) -> Self {
         self.turns = turns;
         self
     }
 
-    fn at(mut self, place: Place) -> Self {
+    /// The same with messages in files of this directory.
+    pub fn at(mut self, place: Place) -> Self {
         self.place = place;
         self
     }
@@ -93,10 +114,19 @@ impl Task {
         Task { limit_s: 20, ..Task::new(Figure::Startup, Program::Mpi("hello"), 2, Vec::new()) }
     }
 
+    /// What it is called while it runs, and where it fails.
+    pub fn name(&self) -> String {
+        match self.program {
+            Program::Front { name, .. } => name.to_owned(),
+            _ => self.figure.name(),
+        }
+    }
+
     /// The engines, out of the chosen ones, on which this task says something.
     pub fn engines(&self, chosen: &[Engine]) -> Vec<Engine> {
         let fits = |engine: Engine| match (self.figure, self.program) {
             (_, Program::Floor(_)) => false,
+            (_, Program::Front { fronts, .. }) => fronts.iter().any(|&front| engine == Engine::Front(front)),
             (Figure::File, _) => engine == Engine::PostriderFile,
             (Figure::Octave, _) if self.place == Place::Usual => engine == Engine::Postrider,
             (Figure::Octave, _) => engine == Engine::PostriderFile,
@@ -324,7 +354,9 @@ fn file(scale: &Scale, place: Place) -> Vec<Task> {
 }
 
 fn octave(scale: &Scale) -> Vec<Task> {
-    let arguments = vec![(8 * scale.budget_ms).to_string(), LARGE_BYTES.to_string()];
-    let task = Task::new(Figure::Octave, Program::Octave("octave_pingpong.m"), 2, arguments);
+    let sizes = format!("16,{LARGE_BYTES}");
+    let arguments = ["matlabmpi", &(8 * scale.budget_ms).to_string(), &sizes, "octave"];
+    let arguments = arguments.map(str::to_owned).to_vec();
+    let task = Task::new(Figure::Octave, Program::Octave("latency.m"), 2, arguments);
     [Place::Usual, Place::Tmpfs, Place::Tmpdir].into_iter().map(|place| task.clone().at(place)).collect()
 }

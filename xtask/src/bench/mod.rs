@@ -17,6 +17,7 @@ mod engines;
 mod figures;
 mod hosts;
 pub mod machine;
+mod octave;
 mod overview;
 mod process;
 mod record;
@@ -35,7 +36,7 @@ use anyhow::{Result, ensure};
 
 use crate::workspace;
 use build::Workshop;
-use engines::{Engine, Place};
+use engines::Engine;
 use figures::{Figure, Scale, Task};
 use process::{Finished, Outcome};
 use record::{Failure, Run, Sample};
@@ -76,6 +77,8 @@ pub struct Arguments {
 enum Other {
     /// Measure messages, broadcasts and aggregation between hosts, as figures 7 to 10 of the paper do.
     Hosts(hosts::Arguments),
+    /// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files, as figures 1 to 5 of the paper do.
+    Octave(octave::Arguments),
     /// Time every algorithm of the collective operations, and print the rows of the engine's table that follow.
     Tune(tune::Arguments),
 }
@@ -84,6 +87,7 @@ enum Other {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.other {
         Some(Other::Hosts(arguments)) => return hosts::run(arguments),
+        Some(Other::Octave(arguments)) => return octave::run(arguments),
         Some(Other::Tune(arguments)) => return tune::run(arguments),
         None => {}
     }
@@ -92,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(directory) = &arguments.report {
         let run = Run::load(directory)?;
         plot(&workshop, "plot.py", directory)?;
-        return report::write(root, |_, between| report::markdown(&run, directory, root) + between);
+        return report::write(root, report::ONE_HOST, &report::markdown(&run, directory, root));
     }
     let directory = results(arguments.out.as_deref(), arguments.quick, &workshop, "")?;
     let run = Session::prepare(arguments, &workshop)?.measure();
@@ -156,7 +160,7 @@ impl<'a> Session<'a> {
         };
         workshop.compile(&arguments.engines)?;
         for &engine in &arguments.engines {
-            session.try_engine(engine);
+            session.try_engine(engine, &Task::hello());
         }
         ensure!(
             !session.engines.is_empty(),
@@ -166,9 +170,8 @@ impl<'a> Session<'a> {
     }
 
     /// Starts a first program on the engine, which also tells its version, and reports an engine that cannot do it.
-    fn try_engine(&mut self, engine: Engine) {
-        let hello = Task::hello();
-        let finished = self.start(&hello, engine);
+    fn try_engine(&mut self, engine: Engine, hello: &Task) {
+        let finished = self.start(hello, engine);
         let library = finished.lines().find_map(|line| line.library);
         match library.filter(|library| library.contains(engine.library_name())) {
             Some(library) => {
@@ -177,7 +180,7 @@ impl<'a> Session<'a> {
             }
             None => {
                 eprintln!("bench: {} is left out: {}", engine.name(), finished.reason());
-                self.fail(&hello, engine, 0, &finished);
+                self.fail(hello, engine, 0, &finished);
             }
         }
     }
@@ -189,12 +192,7 @@ impl<'a> Session<'a> {
         for task in &tasks {
             for repetition in 1..=task.turns * self.repetitions {
                 for engine in task.engines(&self.engines) {
-                    bar.set_message(format!(
-                        "{}, {} ranks, {}",
-                        task.figure.name(),
-                        task.ranks,
-                        engine.name()
-                    ));
+                    bar.set_message(format!("{}, {} ranks, {}", task.name(), task.ranks, engine.name()));
                     self.measure_once(task, engine, repetition);
                 }
                 bar.inc(1);
@@ -234,7 +232,7 @@ impl<'a> Session<'a> {
             self.run.add_value(
                 "startup",
                 engine,
-                Place::Usual,
+                task.place,
                 (task.ranks, 0),
                 "ms",
                 Sample { value, best },
@@ -253,7 +251,7 @@ impl<'a> Session<'a> {
 
     fn fail(&mut self, task: &Task, engine: Engine, repetition: u32, finished: &Finished) {
         self.run.failures.push(Failure {
-            figure: task.figure.name(),
+            figure: task.name(),
             engine,
             place: task.place,
             ranks: task.ranks,

@@ -39,21 +39,36 @@ two ranks. Times of several ranks are those of the slowest.
   and cp.
 ";
 
-/// The line with which the part on hosts begins. It has a session of its own, so that either part is written without the other.
+/// The lines with which the parts of the page begin. Each part has a session of its own, and is written without the others.
+pub const ONE_HOST: &str = "# Benchmarks\n";
+/// That of the hosts.
 pub const BETWEEN: &str = "# Between hosts\n";
+/// That of the front ends.
+pub const FRONTS: &str = "# Octave beside C and Python\n";
 
-/// Writes the page anew: `make` is given its two parts, that on one host and that on several.
-pub fn write(root: &Path, make: impl FnOnce(&str, &str) -> String) -> Result<()> {
+/// Puts a part, which begins with the line `heading`, in its place on the page.
+pub fn write(root: &Path, heading: &str, part: &str) -> Result<()> {
     let path = root.join("docs/BENCHMARKS.md");
     let page = std::fs::read_to_string(&path).unwrap_or_default();
-    let at = page.find(&format!("\n{BETWEEN}")).unwrap_or(page.len());
-    let (one_host, between) = page.split_at(at);
-    std::fs::write(&path, make(one_host, between))?;
+    std::fs::write(&path, with_part(&page, heading, part))?;
     eprintln!("bench: wrote {}", path.display());
     Ok(())
 }
 
-/// The page without that part; `directory` holds the pictures.
+fn with_part(page: &str, heading: &str, part: &str) -> String {
+    let headings = [ONE_HOST, BETWEEN, FRONTS];
+    let begins = |line: &str| headings.into_iter().find(|heading| line == *heading);
+    let (mut parts, mut current): ([String; 3], usize) = Default::default();
+    for line in page.split_inclusive('\n') {
+        current = begins(line).and_then(|found| headings.iter().position(|h| *h == found)).unwrap_or(current);
+        parts[current].push_str(line);
+    }
+    let parts = headings.iter().zip(&parts).map(|(h, old)| if *h == heading { part } else { old });
+    let parts: Vec<&str> = parts.map(str::trim_end).filter(|text| !text.is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+/// The part on one host; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
     let cores = run.machine.cores;
     let mut page =
@@ -66,7 +81,7 @@ pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
     part(page, run, targets::targets(run), directory, root)
 }
 
-/// One of the two parts, which begins with `page`: its session, targets, pictures and tables.
+/// One of the parts, which begins with `page`: its session, targets, pictures and tables.
 pub fn part(mut page: String, run: &Run, targets: Vec<Target>, directory: &Path, root: &Path) -> String {
     write_session(&mut page, run);
     write_targets(&mut page, targets);
@@ -159,5 +174,20 @@ fn write_table(page: &mut String, table: &Table) {
     let _ = writeln!(page, "|{}", "---:|".repeat(table.header.len()));
     for row in &table.rows {
         let _ = writeln!(page, "{}", line(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_replaces_itself_only() {
+        let page = with_part("", BETWEEN, "# Between hosts\n\nold\n");
+        let page = with_part(&page, ONE_HOST, "# Benchmarks\n\none\n## Tables\n");
+        let page = with_part(&page, FRONTS, "# Octave beside C and Python\n\nthree\n");
+        let page = with_part(&page, BETWEEN, "# Between hosts\n\nnew\n");
+        let expected = "# Benchmarks\n\none\n## Tables\n\n# Between hosts\n\nnew\n\n# Octave beside C and Python\n\nthree\n";
+        assert_eq!(page, expected);
     }
 }

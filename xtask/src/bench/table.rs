@@ -6,7 +6,10 @@
 
 use std::io::IsTerminal;
 
+use clap::ValueEnum;
+
 use super::engines::{Engine, Place};
+use super::octave::{self, Front};
 use super::overview;
 use super::record::{Cell, Run};
 use super::targets::Target;
@@ -23,7 +26,7 @@ pub struct Table {
     pub ratios: Vec<Option<f64>>,
 }
 
-const COLUMNS: [Engine; 8] = [
+const ENGINES: [Engine; 8] = [
     Engine::Postrider,
     Engine::PostriderFile,
     Engine::PostriderScp,
@@ -34,9 +37,15 @@ const COLUMNS: [Engine; 8] = [
     Engine::Floor,
 ];
 
+/// All columns that a table can have, in their order.
+fn columns() -> impl Iterator<Item = Engine> {
+    ENGINES.into_iter().chain(Front::value_variants().iter().copied().map(Engine::Front))
+}
+
 /// All tables of a session: the overviews, and the quantities in the order in which they were measured.
 pub fn tables(run: &Run) -> Vec<Table> {
     let mut tables = overview::tables(run);
+    tables.extend(octave::tables(run));
     tables.extend(quantities(run));
     tables
 }
@@ -54,7 +63,7 @@ fn quantities(run: &Run) -> Vec<Table> {
 fn table(run: &Run, figure: &str, place: Place) -> Table {
     let cells: Vec<&Cell> = run.cells.iter().filter(|c| c.figure == figure && c.place == place).collect();
     let columns: Vec<Engine> =
-        COLUMNS.into_iter().filter(|&engine| cells.iter().any(|cell| cell.engine == engine)).collect();
+        columns().filter(|&engine| cells.iter().any(|cell| cell.engine == engine)).collect();
     let mut keys: Vec<(u32, u64)> = cells.iter().map(|cell| (cell.ranks, cell.bytes)).collect();
     keys.sort_unstable();
     keys.dedup();

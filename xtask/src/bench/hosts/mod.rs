@@ -73,9 +73,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(directory) = &arguments.report {
         let run = Run::load(directory)?;
         super::plot(&workshop, "plot_hosts.py", directory)?;
-        return super::report::write(root, |one_host, _| {
-            one_host.to_owned() + "\n" + &report::markdown(&run, directory, root)
-        });
+        let part = report::markdown(&run, directory, root);
+        return super::report::write(root, super::report::BETWEEN, &part);
     }
     for &ranks in &arguments.ranks {
         let whole = ranks > 1 && (ranks <= NODE_RANKS || ranks.is_multiple_of(NODE_RANKS));

@@ -1,0 +1,118 @@
+//! `cargo xtask bench octave`: every front end beside the others and beside MatlabMPI's own way of files.
+//!
+//! The papers are "MPI over scripting languages", whose figures 1, 2, 3 and 5 and whose table 2 are measured anew, and
+//! "File-based messaging with a local file system", from which aggregation comes. A session is one of the bench, in which front ends
+//! take the place of engines: they run in turn, and what does not run yet is reported and left out.
+//!
+//! - [`fronts`]: the front ends, and how a program is started with each of them.
+//! - [`figures`]: the tasks.
+//! - [`hosts`]: aggregation over hosts of a bed.
+//! - [`usability`]: table 2: what has to be learnt, and what there is.
+//! - [`tables`], [`targets`] and [`report`]: what follows from the times, what is to be reached, and the part of the page.
+
+mod figures;
+mod fronts;
+mod hosts;
+mod report;
+mod tables;
+mod targets;
+mod usability;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+
+pub use fronts::Front;
+pub use tables::tables;
+
+use super::build::Workshop;
+use super::engines::Engine;
+use super::record::Run;
+use super::{Session, table};
+use crate::workspace;
+use figures::{Figure, Scale};
+
+/// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A short session of about a minute: few sizes, few ranks, one repetition.
+    #[arg(long)]
+    quick: bool,
+    /// Only these figures, separated by commas (default: all).
+    #[arg(long, value_enum, value_delimiter = ',')]
+    figure: Vec<Figure>,
+    /// Front ends, separated by commas (default: all).
+    #[arg(long, value_enum, value_delimiter = ',')]
+    fronts: Vec<Front>,
+    /// How often every task runs with every front end (default: 3, quick: 1).
+    #[arg(long)]
+    repetitions: Option<u32>,
+    /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4).
+    #[arg(long, value_delimiter = ',')]
+    ranks: Vec<u32>,
+    /// Aggregate an array of 1 GiB as well.
+    #[arg(long)]
+    large: bool,
+    /// Directory for the results (default: bench/runs/DATE-HOST-octave, quick: target/bench/quick-octave).
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Postrider's installation (default: what `cargo xtask build` has made).
+    #[arg(long)]
+    prefix: Option<PathBuf>,
+    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "fronts", "ranks", "out", "repetitions"])]
+    report: Option<PathBuf>,
+}
+
+/// Measures and reports, or only reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let root = workspace::root();
+    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
+    if let Some(directory) = &arguments.report {
+        let run = Run::load(directory)?;
+        super::plot(&workshop, "plot_octave.py", directory)?;
+        let part = report::markdown(&run, directory, root);
+        return super::report::write(root, super::report::FRONTS, &part);
+    }
+    let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-octave")?;
+    let run = measure(arguments, &workshop)?;
+    run.save(&directory)?;
+    table::print(&run, targets::targets(&run));
+    super::plot(&workshop, "plot_octave.py", &directory)?;
+    eprintln!("bench: results and plots are in {}", directory.display());
+    Ok(())
+}
+
+/// Keeps the front ends with which a first program runs, and runs all tasks with them.
+fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
+    let scale = Scale::new(arguments.quick, &arguments.ranks);
+    let repetitions = arguments.repetitions.unwrap_or(if arguments.quick { 1 } else { 3 }).max(1);
+    let chosen: &[Front] = match arguments.fronts.is_empty() {
+        true => clap::ValueEnum::value_variants(),
+        false => &arguments.fronts,
+    };
+    workshop.compile(&[])?;
+    let mut session = Session {
+        workshop,
+        engines: Vec::new(),
+        tasks: figures::tasks(&arguments.figure, &scale),
+        repetitions,
+        run: Run::new(arguments.quick, repetitions, scale.budget_ms, workshop),
+    };
+    for &front in chosen {
+        session.try_engine(Engine::Front(front), &front.first_task());
+    }
+    ensure!(!session.engines.is_empty(), "none of the chosen front ends runs a program; the reasons stand above");
+    let engines = session.engines.clone();
+    let mut run = session.measure();
+    let is_chosen = |figure| arguments.figure.is_empty() || arguments.figure.contains(&figure);
+    if is_chosen(Figure::Agg) {
+        hosts::measure(&mut run, workshop, &engines, arguments.large && !arguments.quick);
+    }
+    if is_chosen(Figure::Table2) {
+        usability::measure(&mut run, workshop, &engines)?;
+    }
+    let cores = run.machine.cores;
+    run.finish(cores);
+    Ok(run)
+}
