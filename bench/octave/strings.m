@@ -3,7 +3,7 @@
 % Usage: postrider run -n 2 octave strings.m FRONT BUDGET_MS COUNT
 %        octave strings.m save BUDGET_MS COUNT
 %
-% The file of the second way is in TMPDIR.
+% COUNT strings are in the cell; the size in the results is that of their characters. The file of the second way is in TMPDIR.
 
 1;
 
@@ -40,21 +40,20 @@ function files(budget_ms, count)
   value = strings_of(count);
   path = tempname;
   saved = measure(bench, @(iterations) save_only(path, value, iterations));
-  print_record('strings-save', 1, count, 1e3 * saved, 'ms');
+  print_record('strings-save', 1, numel([value{:}]), 1e3 * saved, 'ms');
   loaded = measure(bench, @(iterations) save_and_load(path, value, iterations));
-  print_record('strings-save-load', 1, count, 1e3 * loaded, 'ms');
+  print_record('strings-save-load', 1, numel([value{:}]), 1e3 * loaded, 'ms');
   delete(path);
 end
 
 function messages(words)
   bench = open_bench(words);
   front = bench.front;
-  count = bench.sizes(1);
-  value = strings_of(count);
+  value = strings_of(bench.sizes(1));
   if bench.rank == 0
     times_s = measure(bench, @(iterations) batch(bench, value, iterations));
     front.send(0, 1, 0, bench.comm);
-    print_record('strings', 2, count, 5e2 * times_s, 'ms');
+    print_record('strings', 2, numel([value{:}]), 5e2 * times_s, 'ms');
   else
     iterations = front.receive(0, 0, 0, bench.comm);
     while iterations > 0

@@ -52,7 +52,8 @@ pub fn tables(run: &Run) -> Vec<Table> {
 
 fn quantities(run: &Run) -> Vec<Table> {
     let mut quantities: Vec<(&str, Place)> = Vec::new();
-    for cell in &run.cells {
+    // What has no ranks was counted and not measured, and stands in a table of its own.
+    for cell in run.cells.iter().filter(|cell| cell.ranks > 0) {
         if !quantities.contains(&(cell.figure.as_str(), cell.place)) {
             quantities.push((&cell.figure, cell.place));
         }

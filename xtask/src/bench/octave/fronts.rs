@@ -107,6 +107,8 @@ impl Front {
         if self == FilesBinary || self == FilesText {
             command.env("FILES_FORMAT", if self == FilesText { "text" } else { "binary" });
         }
+        // An Octave that is ended in its first moments leaves its variables in the working directory.
+        command.current_dir(&workshop.work);
         command.args(self.program(workshop, name)?).args(self.arguments(task, name));
         Ok(command)
     }
@@ -160,7 +162,6 @@ fn name_in_c(name: &str) -> &str {
     match name {
         "start" => "hello",
         "bcast" => "collective",
-        "agg" => "aggregation",
         other => other,
     }
 }

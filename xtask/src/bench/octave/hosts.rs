@@ -44,7 +44,7 @@ pub fn measure(run: &mut Run, workshop: &Workshop, engines: &[Engine], large: bo
     for (hosts, &size) in HOSTS.into_iter().flat_map(|hosts| sizes.iter().map(move |size| (hosts, size))) {
         for repetition in 1..=if size == LARGE_ARRAY_BYTES { 1 } else { repetitions } {
             for &front in &fronts {
-                let task = Task::of_fronts("agg", FRONTS, hosts, (0, &[size]));
+                let task = Task::of_fronts("aggregation", FRONTS, hosts, (0, &[size]));
                 eprintln!("bench: agg of {size} bytes over {hosts} hosts, {}", front.name());
                 let finished = start(&bed, workshop, &task, front);
                 finished.lines().for_each(|line| run.add(Engine::Front(front), Place::Hosts, &line));
@@ -83,11 +83,11 @@ fn command(bed: &Bed, workshop: &Workshop, task: &Task, front: Front) -> Result<
     let mut words = vec!["env".to_owned(), format!("LD_LIBRARY_PATH={}", workshop.prefix.join("lib").display())];
     words.push(workshop.prefix.join("bin/postrider").display().to_string());
     words.extend(["run".to_owned(), "--hosts".to_owned(), list.join(",")]);
-    words.extend(front.program(workshop, "agg")?.iter().map(|word| word.display().to_string()));
+    words.extend(front.program(workshop, "aggregation")?.iter().map(|word| word.display().to_string()));
     if front == Front::C {
         words.extend(["--iterations-max".to_owned(), "3".to_owned(), "--sizes".to_owned(), task.arguments[1].clone()]);
     } else {
-        words.extend(front.arguments(task, "agg"));
+        words.extend(front.arguments(task, "aggregation"));
     }
     bed.command(0, Path::new("/shared"), &words)
 }

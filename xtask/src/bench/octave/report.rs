@@ -32,7 +32,7 @@ What is not in the tables did not run; the reasons stand below.
 - *bcast* moves its root on by one rank with every call. MatlabMPI's own waits for all receivers, 0.2 s between looks.
 - *mandelbrot* has equal work in equal blocks of columns, and includes their way to rank 0. Efficiency is that on the cores that there are.
 - *sender-computes* is the time from before a send to when the receiver, which waits, has the value, while the sender computes without a call.
-- *strings* is half a round trip of a cell (in Python a list) with as many short strings as the size says; *strings-save* is the time of
+- *strings* is half a round trip of a cell (in Python a list) with 10^5 short strings; size is that of their characters. *strings-save* is the time of
   `save -binary`, *strings-save-load* that of `save` and `load`.
 - *startup* is the time from start to end of a program that does nothing.
 - *aggregation* collects at rank 0 an array that is distributed over as many hosts of a bed, with a rank on each: MPI_Gather in C, `agg` in Octave.

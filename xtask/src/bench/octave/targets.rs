@@ -4,7 +4,7 @@ use super::super::engines::{Engine, Place};
 use super::super::record::Run;
 use super::super::table::size;
 use super::super::targets::Target;
-use super::figures::{SMALL_BYTES, STRINGS};
+use super::figures::{SMALL_BYTES, STRINGS_BYTES};
 use super::fronts::Front;
 use super::hosts::{ARRAY_BYTES, LARGE_ARRAY_BYTES};
 use super::tables::time;
@@ -29,8 +29,8 @@ pub fn targets(run: &Run) -> Vec<Target> {
             targets.push(never_slower(run, figure, front));
         }
     }
-    let saved = run.value("strings-save", Engine::Front(Front::OctaveAlone), Place::Usual, (1, STRINGS));
-    let found = time(run, "strings", Front::OctaveMatlabmpi, (2, STRINGS));
+    let saved = run.value("strings-save", Engine::Front(Front::OctaveAlone), Place::Usual, (1, STRINGS_BYTES));
+    let found = time(run, "strings", Front::OctaveMatlabmpi, (2, STRINGS_BYTES));
     targets.push(Target::new("10^5 short strings in a cell: as fast as save -binary to memory", saved, found, "ms"));
     let bound = time(run, "startup", Front::OctaveAlone, (16, 0)).map(|time| 1.5 * time);
     let found = time(run, "startup", Front::OctaveMatlabmpi, (16, 0));
