@@ -43,5 +43,7 @@ for bytes = bench.sizes
   else
     follow(bench, value);
   end
+  % As in latency.m: no two messages of the same name are under way.
+  line_up(bench);
 end
 bench.front.close();

@@ -192,7 +192,11 @@ impl<'a> Session<'a> {
         for task in &tasks {
             for repetition in 1..=task.turns * self.repetitions {
                 for engine in task.engines(&self.engines) {
-                    bar.set_message(format!("{}, {} ranks, {}", task.name(), task.ranks, engine.name()));
+                    let words = format!("{}, {} ranks, {}", task.name(), task.ranks, engine.name());
+                    if bar.is_hidden() {
+                        eprintln!("bench: {} s: {words}", bar.elapsed().as_secs());
+                    }
+                    bar.set_message(words);
                     self.measure_once(task, engine, repetition);
                 }
                 bar.inc(1);
