@@ -9,7 +9,7 @@ function l = layout(sizes, grid, dist, overlap)
 %
 %   l.grid    the ranks, l.shape their number in each dimension
 %   l.dims    a struct array with the description of each dimension
-%   l.key     text that is the same for the same layout, or '' for a selection
+%   l.key     postrider.maps.key
 count = numel(sizes);
 shape = size(grid);
 shape(end + 1:count) = 1;
@@ -21,4 +21,4 @@ for d = count:-1:1
   dims(d) = postrider.maps.dimension(sizes(d), shape(d), dist(d), overlap(d));
 end
 l = struct('grid', grid, 'shape', shape, 'dims', dims, 'key', '');
-l.key = sprintf('%d ', shape, -1, grid, -1, dims.length, -1, dims.block, -1, dims.overlap);
+l.key = postrider.maps.key(l);

@@ -1,0 +1,8 @@
+function r = Pid()
+% PID is the rank of this process, from 0 to Np - 1.
+%
+%   r = Pid
+%
+% See also: Np, pMatlab_Init. From: pMatlab 2.0.15.
+world = postrider.pmatlab();
+r = world.my_rank;

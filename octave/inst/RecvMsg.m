@@ -1,0 +1,12 @@
+function varargout = RecvMsg(source, tag)
+% RECVMSG receives the values that a rank has sent with SendMsg.
+%
+%   [var1, var2, ...] = RecvMsg(source, tag)
+%
+% It waits for the message.
+%
+% Example: [name, matrix] = RecvMsg(0, 7);
+%
+% See also: SendMsg. From: pMatlab 2.0.15.
+world = postrider.pmatlab();
+varargout = MPI_Recv(source, tag, world.comm);

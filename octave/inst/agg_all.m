@@ -1,0 +1,11 @@
+function whole = agg_all(x)
+% AGG_ALL collects a distributed array on all ranks.
+%
+%   A = agg_all(D)
+%
+% A is the whole plain array on each rank. All ranks call it. A plain array is returned as it is.
+%
+% Errors: as those of agg.
+%
+% See also: agg, gagg_all. From: pMatlab 2.0.15.
+whole = x;

@@ -1,0 +1,8 @@
+% PMATLAB_FINALIZE ends the part of a program that uses all ranks.
+%
+%   pMatlab_Finalize
+%
+% It is a script that calls MPI_Finalize. New programs do not need it.
+%
+% From: pMatlab 2.0.15.
+MPI_Finalize;

@@ -1,0 +1,11 @@
+function x = synch2(x)
+% SYNCH2 adds up overlapping indices: owner and copy both become their sum.
+%
+%   D = synch2(D)
+%
+% The dimensions follow each other. All ranks call it. Without an overlap, and for plain arrays, nothing
+% happens.
+%
+% Example: D = synch2(D);    % each rank has added something to its part, copies included
+%
+% See also: synch. From: pMatlab 2.0.15.
