@@ -69,6 +69,7 @@ positions = postrider.maps.owner(dim, 1:len);
 same(positions, owners);
 for p = 1:parts
   same(postrider.maps.indices(dim, p), stored{p});
+  assert(size(postrider.maps.indices(dim, p), 1) == 1);
   same(postrider.maps.indices(dim, p, true), find(owners == p));
   r = postrider.maps.ranges(dim, p);
   listed = [];

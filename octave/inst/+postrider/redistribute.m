@@ -11,7 +11,6 @@ function part = redistribute(steps, source, sizes, part)
 % together, those without a share as well.
 p = postrider.pmatlab();
 tag = postrider.next_tag();
-check_ranks([steps.send.rank, steps.receive.rank], p.comm_size);
 for piece = steps.send
   MPI_Send(piece.rank, tag, p.comm, taken(source, piece.index));
 end
@@ -28,12 +27,6 @@ for piece = steps.receive
 end
 if fresh
   part = blank(source, sizes);
-end
-
-function check_ranks(ranks, count)
-if any(ranks >= count)
-  error('pMatlab:rank', ['a map names rank %d, but there are %d processes (ranks 0 to %d): ' ...
-    'start more processes, or make the map from 0:Np-1'], max(ranks), count, count - 1);
 end
 
 % The whole array is passed on as it is, which copies nothing.

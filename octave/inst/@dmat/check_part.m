@@ -1,5 +1,6 @@
 function check_part(d)
-% CHECK_PART refuses a local part that does not have the size of the map.
+% CHECK_PART refuses to communicate a local part that does not have the size of the map.
+check_ranks(d);
 wanted = d.extent;
 got = size(d.part);
 got(end + 1:numel(wanted)) = 1;

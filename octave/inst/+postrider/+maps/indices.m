@@ -26,5 +26,5 @@ elseif size(r, 1) == 1
   list = r(1):r(2);
 else
   list = bsxfun(@plus, r(:, 1)', (0:dim.block - 1)');
-  list = list(list <= dim.length)';
+  list = reshape(list(list <= dim.length), 1, []);
 end
