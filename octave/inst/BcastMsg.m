@@ -3,8 +3,8 @@ function varargout = BcastMsg(source, tag, varargin)
 %
 %   [var1, var2, ...] = BcastMsg(source, tag, var1, var2, ...)
 %
-% All ranks call it, and all have the values of rank source as result. The others need not
-% give values.
+% All ranks call it, and all have the values of rank source as result. The others need not give
+% values.
 %
 % Example: [n, name] = BcastMsg(0, 7, n, name);
 %

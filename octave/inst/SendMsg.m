@@ -3,8 +3,8 @@ function SendMsg(dest, tag, varargin)
 %
 %   SendMsg(dest, tag, var1, var2, ...)
 %
-% dest is a rank or a list of ranks. It returns at once. RecvMsg receives the values with the same
-% tag; MPI_Recv would receive one cell with them.
+% dest is a rank or a list of ranks. It returns at once. RecvMsg receives the values with the
+% same tag; MPI_Recv would receive one cell with them.
 %
 % Example: SendMsg(1, 7, 'a name', rand(3));
 %

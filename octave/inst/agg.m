@@ -3,9 +3,9 @@ function whole = agg(x)
 %
 %   A = agg(D)
 %
-% On the leader (rank 0) A is the whole plain array, of the class of the parts; on the others it is
-% their part. All ranks call it. Each part travels once, straight to the leader, which has no
-% part of its own if the map says so. A plain array is returned as it is.
+% On the leader (rank 0) A is the whole plain array, of the class of the parts; on the others
+% it is their part. All ranks call it. Each part travels once, straight to the leader, which
+% has no part of its own if the map says so. A plain array is returned as it is.
 %
 % Errors: pMatlab:size if a part does not have the size that the map gives it.
 %

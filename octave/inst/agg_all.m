@@ -3,7 +3,8 @@ function whole = agg_all(x)
 %
 %   A = agg_all(D)
 %
-% A is the whole plain array on each rank. All ranks call it. A plain array is returned as it is.
+% A is the whole plain array on each rank. All ranks call it. A plain array is returned as it
+% is.
 %
 % Errors: as those of agg.
 %

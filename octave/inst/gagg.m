@@ -5,9 +5,9 @@ function m = gagg(m, dest, op)
 %   S = gagg(M, dest)
 %   S = gagg(M, dest, op)
 %
-% M is an array of one size on all ranks. On rank dest (0 by default) S is the result, on the others
-% it is M. op is '+' (or 'sum'), 'min' or 'max', element by element. The values meet
-% in a binary tree, always in the same order.
+% M is an array of one size on all ranks. On rank dest (0 by default) S is the result, on the
+% others it is M. op is '+' (or 'sum'), 'min' or 'max', element by element. The values meet in
+% a binary tree, always in the same order.
 %
 % Errors: pMatlab:operator.
 %

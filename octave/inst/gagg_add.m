@@ -3,8 +3,8 @@ function m = gagg_add(m, n, op)
 %
 %   R = gagg_add(M, N, op)
 %
-% op is '+' or 'sum', 'min' or 'max', element by element. M and N have the same size; for
-% '+' they can be values of any class that has a sum.
+% op is '+' or 'sum', 'min' or 'max', element by element. M and N have the same size; for '+'
+% they can be values of any class that has a sum.
 %
 % Errors: pMatlab:operator if op is none of these.
 %

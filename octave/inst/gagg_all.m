@@ -5,8 +5,8 @@ function m = gagg_all(m, src, op)
 %   S = gagg_all(M, src)
 %   S = gagg_all(M, src, op)
 %
-% Rank src (0 by default) collects and sends the result to all, so that all have the same bits. op is
-% '+' (or 'sum'), 'min' or 'max'.
+% Rank src (0 by default) collects and sends the result to all, so that all have the same bits.
+% op is '+' (or 'sum'), 'min' or 'max'.
 %
 % Errors: pMatlab:operator.
 %

@@ -4,10 +4,10 @@ function varargout = global_block_ranges(x, dims)
 %   r = global_block_ranges(D, dim)
 %   [r1, r2, ...] = global_block_ranges(D)
 %
-% r is a matrix with a row [rank first last] for each part; a part without indices has last = first - 1; with one output for each dimension
-% if dim is not given, or one for each of several dims. Copies of overlapping indices are
-% included. The rows of tables follow the grid, its last dimension fastest. For a plain array it is
-% [0 1 size(X, dim)].
+% r is a matrix with a row [rank first last] for each part; a part without indices has last =
+% first - 1; with one output for each dimension if dim is not given, or one for each of several
+% dims. Copies of overlapping indices are included. The rows of tables follow the grid, its
+% last dimension fastest. For a plain array it is [0 1 size(X, dim)].
 %
 % Example: columns = global_block_ranges(D, 2);
 %

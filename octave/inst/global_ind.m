@@ -4,10 +4,9 @@ function varargout = global_ind(x, dims)
 %   r = global_ind(D, dim)
 %   [r1, r2, ...] = global_ind(D)
 %
-% r is a row; with one output for each dimension
-% if dim is not given, or one for each of several dims. Copies of overlapping indices are
-% included. The rows of tables follow the grid, its last dimension fastest. For a plain array it is
-% 1:size(X, dim).
+% r is a row; with one output for each dimension if dim is not given, or one for each of
+% several dims. Copies of overlapping indices are included. The rows of tables follow the grid,
+% its last dimension fastest. For a plain array it is 1:size(X, dim).
 %
 % Example: columns = global_ind(D, 2);
 %

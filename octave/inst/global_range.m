@@ -4,10 +4,10 @@ function varargout = global_range(x, dims)
 %   r = global_range(D, dim)
 %   [r1, r2, ...] = global_range(D)
 %
-% r is a row [first last first last ...]; with one output for each dimension
-% if dim is not given, or one for each of several dims. Copies of overlapping indices are
-% included. The rows of tables follow the grid, its last dimension fastest. For a plain array it is
-% [1 size(X, dim)].
+% r is a row [first last first last ...]; with one output for each dimension if dim is not
+% given, or one for each of several dims. Copies of overlapping indices are included. The rows
+% of tables follow the grid, its last dimension fastest. For a plain array it is [1 size(X,
+% dim)].
 %
 % Example: columns = global_range(D, 2);
 %

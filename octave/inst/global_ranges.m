@@ -4,10 +4,10 @@ function varargout = global_ranges(x, dims)
 %   r = global_ranges(D, dim)
 %   [r1, r2, ...] = global_ranges(D)
 %
-% r is a matrix with a row [rank first last first last ...] for each part, filled up with zeros; with one output for each dimension
-% if dim is not given, or one for each of several dims. Copies of overlapping indices are
-% included. The rows of tables follow the grid, its last dimension fastest. For a plain array it is
-% [1 size(X, dim)], without a rank.
+% r is a matrix with a row [rank first last first last ...] for each part, filled up with
+% zeros; with one output for each dimension if dim is not given, or one for each of several
+% dims. Copies of overlapping indices are included. The rows of tables follow the grid, its
+% last dimension fastest. For a plain array it is [1 size(X, dim)], without a rank.
 %
 % Example: columns = global_ranges(D, 2);
 %

@@ -7,11 +7,11 @@ classdef map
 %
 % grid_spec is the number of parts in each dimension, [2 3] for instance. dist_spec is {} for
 % blocks in all dimensions, 'b' or 'c' for blocks or single indices dealt out in turn in all
-% dimensions, or a struct array with the fields dist ('b', 'c', or 'bc' for blocks of b_size dealt
-% out in turn) and b_size, one for each dimension or one for all. proc_list has the rank of
-% each part, the first dimension fastest; no rank twice. overlap is the number of indices in
-% each dimension of which a part has copies from the next one (blocks only): synch brings
-% them up to date. other is a map, or a struct with the fields of one.
+% dimensions, or a struct array with the fields dist ('b', 'c', or 'bc' for blocks of b_size
+% dealt out in turn) and b_size, one for each dimension or one for all. proc_list has the rank
+% of each part, the first dimension fastest; no rank twice. overlap is the number of indices in
+% each dimension of which a part has copies from the next one (blocks only): synch brings them
+% up to date. other is a map, or a struct with the fields of one.
 %
 % The block of 'b' is ceil(N / parts) long: the last parts are shorter or empty.
 %

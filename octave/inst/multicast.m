@@ -3,9 +3,9 @@ function data = multicast(src, dst, data)
 %
 %   data = multicast(src, dst, data)
 %
-% src is a rank and dst a list of others. On src and all of dst the result is the value that src gives; on
-% other ranks it is the argument. All ranks call it. Who has the value passes it on, so
-% that N ranks need log2(N) steps.
+% src is a rank and dst a list of others. On src and all of dst the result is the value that
+% src gives; on other ranks it is the argument. All ranks call it. Who has the value passes it
+% on, so that N ranks need log2(N) steps.
 %
 % Example: parameters = multicast(0, 1:Np-1, parameters);
 %

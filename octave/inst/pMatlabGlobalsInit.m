@@ -2,8 +2,8 @@
 %
 %   pMatlabGlobalsInit
 %
-% Programs with maps then run by themselves, with Np = 1. A session without a launcher does the same
-% without this script.
+% Programs with maps then run by themselves, with Np = 1. A session without a launcher does the
+% same without this script.
 %
 % From: pMatlab 2.0.15.
 global pMATLAB

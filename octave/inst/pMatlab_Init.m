@@ -2,8 +2,8 @@
 %
 %   pMatlab_Init
 %
-% It is a script, so that pMATLAB can be seen where it is called. New programs do not need it: all
-% functions of distributed arrays start MPI themselves. The fields of pMATLAB:
+% It is a script, so that pMATLAB can be seen where it is called. New programs do not need it:
+% all functions of distributed arrays start MPI themselves. The fields of pMATLAB:
 %   comm         the communicator
 %   comm_size    number of ranks (Np)
 %   my_rank      the rank of this process (Pid)

@@ -3,8 +3,8 @@ function whole = reconstruct(pitfalls, grid, parts, sizes)
 %
 %   A = reconstruct(pitfalls(D), grid(D), parts, size(D))
 %
-% parts is a cell of the shape of the grid with the local parts; empty ones are left out, as zeros. A has
-% the class of the first part, and is sparse if that is.
+% parts is a cell of the shape of the grid with the local parts; empty ones are left out, as
+% zeros. A has the class of the first part, and is sparse if that is.
 %
 % Example: parts{r + 1} = RecvMsg(r, tag); ... A = reconstruct(pitfalls(D), grid(D), parts, size(D));
 %

@@ -3,10 +3,10 @@ function r = remap(x, new_map)
 %
 %   R = remap(D, m)
 %
-% R has the elements and the class of D and the map m. All ranks call it, also those that are in
-% neither map; each sends at most one message to each other. The plan is kept, so that
-% the same pair of maps costs no more than the data. D may be plain and the same everywhere;
-% if m is 1 instead of a map, R is plain on all ranks.
+% R has the elements and the class of D and the map m. All ranks call it, also those that are
+% in neither map; each sends at most one message to each other. The plan is kept, so that the
+% same pair of maps costs no more than the data. D may be plain and the same everywhere; if m
+% is 1 instead of a map, R is plain on all ranks.
 %
 % Errors: pMatlab:dimension, pMatlab:rank if the map names a rank that does not run.
 %

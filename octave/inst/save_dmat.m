@@ -4,11 +4,12 @@ function save_dmat(x, file)
 %   save_dmat(D, file)
 %
 % The file has the elements in the order of the whole array, the first dimension fastest, in
-% the class of the parts and the byte order of the machine, without a header. Every rank writes its own
-% part; they share the file system. All ranks call it, and afterwards the file is complete.
-% A plain array is written as it is.
+% the class of the parts and the byte order of the machine, without a header. Every rank writes
+% its own part; they share the file system. All ranks call it, and afterwards the file is
+% complete. A plain array is written as it is.
 %
-% Errors: pMatlab:file if the file cannot be written, pMatlab:class if the elements are not numbers.
+% Errors: pMatlab:file if the file cannot be written, pMatlab:class if the elements are not
+% numbers.
 %
 % Example: save_dmat(D, 'D.bin');  f = fopen('D.bin'); A = fread(f, size(D), 'double=>double'); fclose(f);
 %

@@ -3,9 +3,9 @@ function x = synch(x)
 %
 %   D = synch(D)
 %
-% If the map of D has an overlap, the last indices of a part are copies of the first ones of the next
-% parts; they are replaced by the values that their owners have. All ranks call it. Without
-% an overlap, and for plain arrays, nothing happens.
+% If the map of D has an overlap, the last indices of a part are copies of the first ones of
+% the next parts; they are replaced by the values that their owners have. All ranks call it.
+% Without an overlap, and for plain arrays, nothing happens.
 %
 % Example: Z = zeros(100, 100, map([Np 1], {}, 0:Np-1, [1 0])); Z = synch(Z);
 %

@@ -3,8 +3,8 @@ function x = synch2(x)
 %
 %   D = synch2(D)
 %
-% The dimensions follow each other. All ranks call it. Without an overlap, and for plain arrays, nothing
-% happens.
+% The dimensions follow each other. All ranks call it. Without an overlap, and for plain
+% arrays, nothing happens.
 %
 % Example: D = synch2(D);    % each rank has added something to its part, copies included
 %

@@ -3,9 +3,9 @@ function r = transpose_grid(x)
 %
 %   R = transpose_grid(D)
 %
-% R has the elements of D. Its map has the distributions and the list of ranks of that of D, and
-% a grid with the numbers of rows and columns exchanged: [1 4] becomes [4 1]. A plain matrix is returned
-% as it is.
+% R has the elements of D. Its map has the distributions and the list of ranks of that of D,
+% and a grid with the numbers of rows and columns exchanged: [1 4] becomes [4 1]. A plain
+% matrix is returned as it is.
 %
 % Errors: pMatlab:dimension if there are not two dimensions.
 %

@@ -182,6 +182,13 @@ function indices()
   near(V(2:3), [20 30]);
   V(end) = 5;
   near(V, [10:10:80 5]);
+  % The index 58 is not the character ':', although isequal says so.
+  long = 1:60;
+  V = distributed(long, map([1 Np], {}, 0:Np - 1));
+  near(V(58), 58);
+  V(1, 58) = -1;
+  long(58) = -1;
+  near(V, long);
   x = reshape(1:60, 3, 4, 5);
   A = distributed(x, map([1 Np 1], {}, 0:Np - 1));
   near(A(2, :, 3), x(2, :, 3));

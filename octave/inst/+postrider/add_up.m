@@ -4,8 +4,8 @@ function part = add_up(partial, layout, k)
 %   part = postrider.add_up(partial, layout, k)
 %
 % partial has the size of the local part that layout gives, but all indices of dimension k.
-% Each rank of the line receives its own indices of dimension k from the others and adds
-% them up in the order of the grid, so that the result does not depend on who is first.
+% Each rank of the line receives its own indices of dimension k from the others and adds them
+% up in the order of the grid, so that the result does not depend on who is first.
 world = postrider.pmatlab();
 tag = postrider.next_tag();
 p = postrider.maps.position(layout, world.my_rank);

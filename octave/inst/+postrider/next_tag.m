@@ -3,9 +3,9 @@ function tag = next_tag()
 %
 %   tag = postrider.next_tag()
 %
-% Every process moves the counter in every collective operation, whether or not it has a
-% share, so that all agree on the tag. The fields tag_num and tag of the global variable
-% pMATLAB follow, as programs expect. The tag itself is a number that programs do not use.
+% Every process moves the counter in every collective operation, whether or not it has a share,
+% so that all agree on the tag. The fields tag_num and tag of the global variable pMATLAB
+% follow, as programs expect. The tag itself is a number that programs do not use.
 global pMATLAB
 postrider.pmatlab();
 pMATLAB.tag_num = pMATLAB.tag_num + 1;

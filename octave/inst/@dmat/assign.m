@@ -1,12 +1,12 @@
 function d = assign(d, subs, value)
 % ASSIGN is A(subs) = value, for a distributed, a plain or a scalar value.
-if numel(subs) == 1 && isequal(subs{1}, ':')
+if numel(subs) == 1 && ischar(subs{1})
   subs = repmat({':'}, 1, numel(d.sizes));
 end
 lists = index_lists(d, subs);
 wanted = d.sizes;
 for k = 1:numel(lists)
-  if ~isequal(lists{k}, ':')
+  if ~ischar(lists{k})
     wanted(k) = numel(lists{k});
   end
 end
@@ -23,7 +23,7 @@ end
 if any(wanted == 0)
   return
 end
-all_of_it = cellfun(@(list) isequal(list, ':'), lists);
+all_of_it = cellfun(@(list) ischar(list), lists);
 world = postrider.pmatlab();
 if all(all_of_it)
   if postrider.maps.same(d.layout, value.layout)
@@ -49,7 +49,7 @@ end
 here = cell(1, numel(lists));
 share = cell(1, numel(lists));
 for k = 1:numel(lists)
-  if isequal(lists{k}, ':')
+  if ischar(lists{k})
     share{k} = postrider.maps.indices(d.layout.dims(k), p(k));
     here{k} = ':';
   else

@@ -1,8 +1,8 @@
 function part = chosen(d, subs)
 % CHOSEN is A(subs): a distributed array of the chosen elements, which stay where they are.
 %
-% A single number in a dimension leaves the ranks that own it; a list leaves the map as it is. As
-% for plain arrays, dimensions of length 1 at the end are dropped, down to two.
+% A single number in a dimension leaves the ranks that own it; a list leaves the map as it is.
+% As for plain arrays, dimensions of length 1 at the end are dropped, down to two.
 lists = index_lists(d, subs);
 count = numel(d.sizes);
 sizes = d.sizes;
@@ -12,7 +12,7 @@ at = repmat({':'}, 1, count);
 grid_index = repmat({':'}, 1, count);
 for k = 1:count
   list = lists{k};
-  if isequal(list, ':')
+  if ischar(list)
     continue
   end
   sizes(k) = numel(list);

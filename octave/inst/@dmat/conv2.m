@@ -5,8 +5,7 @@ function r = conv2(a, b, shape)
 %   R = conv2(A, B, 'full' | 'same' | 'valid')
 %
 % A is distributed, B a plain kernel, the same on all ranks. R has the map of A and the values
-% that conv2 of plain arrays gives: what a rank needs of the parts around its own is
-% fetched.
+% that conv2 of plain arrays gives: what a rank needs of the parts around its own is fetched.
 %
 % Errors: pMatlab:dimension, pMatlab:arguments.
 if nargin < 3

@@ -4,7 +4,8 @@ function r = cross(a, b, dim)
 %   R = cross(A, B)
 %   R = cross(A, B, DIM)
 %
-% One of A and B may be plain. If the dimension is cut the distributed array is remapped first, as fft does it.
+% One of A and B may be plain. If the dimension is cut the distributed array is remapped first,
+% as fft does it.
 %
 % Errors: pMatlab:size if the sizes differ or no dimension has length 3.
 if ~isequal(size(a), size(b))

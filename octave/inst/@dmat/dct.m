@@ -4,8 +4,8 @@ function r = dct(d)
 %   R = dct(D)
 %
 % y(k) = w(k) sum(x(n) cos(pi (2n-1)(k-1) / 2N)), w(1) = sqrt(1/N), w(k) = sqrt(2/N): the
-% orthonormal transform that idct inverts. If the dimension is cut the array is remapped
-% first, as fft does it.
+% orthonormal transform that idct inverts. If the dimension is cut the array is remapped first,
+% as fft does it.
 dim = first_dimension(d);
 r = transformed(d, @cosine, size(d, dim), dim);
 

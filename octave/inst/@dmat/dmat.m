@@ -1,8 +1,9 @@
 classdef dmat
 % DMAT is a distributed array: each rank of its map has a part.
 %
-% Distributed arrays are made by zeros, ones, rand, randn, eye, cell, sparse, spalloc and scatter
-% with a map as last argument (help map), with the class behind it where those functions take one.
+% Distributed arrays are made by zeros, ones, rand, randn, eye, cell, sparse, spalloc and
+% scatter with a map as last argument (help map), with the class behind it where those
+% functions take one.
 %
 %   A(:, :) = B, A(2:5, :) = B      B is distributed over any map, or plain and the same
 %                                   everywhere, or a scalar: data move as needed
@@ -129,6 +130,9 @@ classdef dmat
         n = 1;
       end
     end
+
+    % MATLAB would take numel for the number of values of D.local.
+    function n = numArgumentsFromSubscript(d, s, context), n = 1; end %#ok<INUSD>
 
     function n = ndims(d), n = numel(d.sizes); end
     function n = length(d), n = max([d.sizes, 0]) * all(d.sizes > 0); end

@@ -4,8 +4,8 @@ function r = dot(a, b, dim)
 %   R = dot(A, B)
 %   R = dot(A, B, DIM)
 %
-% DIM is the first dimension whose length is not 1 by default. R is distributed over the map
-% of A (of B if A is plain); where the dimension is cut, the sums are completed among the ranks.
+% DIM is the first dimension whose length is not 1 by default. R is distributed over the map of
+% A (of B if A is plain); where the dimension is cut, the sums are completed among the ranks.
 %
 % Errors: pMatlab:size if the sizes differ.
 if ~isequal(size(a), size(b))

@@ -5,9 +5,9 @@ function r = fft(d, n, dim)
 %   R = fft(D, N)
 %   R = fft(D, N, DIM)
 %
-% As fft of plain arrays. A dimension that is not cut is transformed on each rank by itself. If it is
-% cut, the array is remapped first, and R has the new map: the other dimension cut, or the
-% last one of more than two. No transform is cut among ranks; see examples of pMatlab
+% As fft of plain arrays. A dimension that is not cut is transformed on each rank by itself. If
+% it is cut, the array is remapped first, and R has the new map: the other dimension cut, or
+% the last one of more than two. No transform is cut among ranks; see examples of pMatlab
 % (pFFT) for one long vector as a matrix.
 if nargin < 3
   dim = first_dimension(d);

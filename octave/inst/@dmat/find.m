@@ -5,8 +5,9 @@ function [rows, columns, values] = find(d)
 %   [I, J, V] = find(D)
 %   K = find(D)
 %
-% Columns of indices in the whole array, on each rank of the map the same; [] elsewhere. They come in the
-% order of the grid, its first dimension fastest: part after part. K are linear indices.
+% Columns of indices in the whole array, on each rank of the map the same; [] elsewhere. They
+% come in the order of the grid, its first dimension fastest: part after part. K are linear
+% indices.
 check_part(d);
 p = d.place;
 tag = postrider.next_tag();

@@ -3,7 +3,7 @@ function lists = index_lists(d, subs)
 count = numel(d.sizes);
 if numel(subs) == 1 && count == 2 && any(d.sizes == 1)
   lists = {1, 1};
-  if isequal(subs{1}, ':')
+  if ischar(subs{1})
     lists = {':', ':'};
   else
     lists{1 + (d.sizes(1) == 1)} = subs{1};

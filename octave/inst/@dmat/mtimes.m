@@ -3,10 +3,10 @@ function c = mtimes(a, b)
 %
 %   C = A * B
 %
-% C has the map of A, or that of B if A is plain. Each rank fetches the rows of B (columns
-% of A) that its part of the other factor meets, and multiplies; where the inner dimension is
-% cut, the sums are completed among the ranks of a row (column) of the grid. Cheapest is A
-% cut by rows only with a plain B: nothing is sent. A scalar multiplies element by element.
+% C has the map of A, or that of B if A is plain. Each rank fetches the rows of B (columns of
+% A) that its part of the other factor meets, and multiplies; where the inner dimension is cut,
+% the sums are completed among the ranks of a row (column) of the grid. Cheapest is A cut by
+% rows only with a plain B: nothing is sent. A scalar multiplies element by element.
 %
 % Errors: pMatlab:size if the inner dimensions differ, pMatlab:dimension.
 if prod(size(a)) == 1 || prod(size(b)) == 1 %#ok<PSIZE>

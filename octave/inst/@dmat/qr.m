@@ -4,8 +4,8 @@ function rq = qr(a)
 %   RQ = qr(A)
 %
 % RQ is n-by-2n with the map of A: R = RQ(:, 1:n) is upper triangular, Q = RQ(:, n+1:2n) is
-% orthogonal, and A = Q' * R. The leader collects A, computes, and distributes RQ: it needs
-% the memory for all of it.
+% orthogonal, and A = Q' * R. The leader collects A, computes, and distributes RQ: it needs the
+% memory for all of it.
 %
 % Errors: pMatlab:size if A is not square.
 if numel(a.sizes) ~= 2 || a.sizes(1) ~= a.sizes(2)

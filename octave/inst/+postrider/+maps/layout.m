@@ -3,8 +3,8 @@ function l = layout(sizes, grid, dist, overlap)
 %
 %   l = postrider.maps.layout(sizes, grid, dist, overlap)
 %
-% sizes are those of the array; grid is an array of ranks, each at most once, with at most as many
-% dimensions; dist is a struct array with a distribution for each dimension
+% sizes are those of the array; grid is an array of ranks, each at most once, with at most as
+% many dimensions; dist is a struct array with a distribution for each dimension
 % (postrider.maps.dimension), and overlap a number for each dimension, or [].
 %
 %   l.grid    the ranks, l.shape their number in each dimension

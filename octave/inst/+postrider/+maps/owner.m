@@ -3,8 +3,8 @@ function [position, at] = owner(dim, list)
 %
 %   [position, at] = postrider.maps.owner(dim, list)
 %
-% position and at, of the size of list, are the owner of each index and the index in its
-% local part. Each index has one owner: copies do not count.
+% position and at, of the size of list, are the owner of each index and the index in its local
+% part. Each index has one owner: copies do not count.
 %
 % Example: 10 indices in blocks of 3: postrider.maps.owner(dim, 8) is 3, and at is 2.
 if isempty(dim.stored)

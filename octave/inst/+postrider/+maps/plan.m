@@ -4,9 +4,9 @@ function steps = plan(from, to, rank, target)
 %   steps = postrider.maps.plan(from, to, rank)
 %   steps = postrider.maps.plan(from, to, rank, target)
 %
-% from and to are layouts (postrider.maps.layout) with the same number of dimensions. target, if
-% given, is a cell with a list for each dimension, [] for all: index k of from becomes
-% index target{d}(k) of to.
+% from and to are layouts (postrider.maps.layout) with the same number of dimensions. target,
+% if given, is a cell with a list for each dimension, [] for all: index k of from becomes index
+% target{d}(k) of to.
 %
 %   steps.send      struct array: rank, and index, a cell of local indices for each dimension
 %   steps.receive   the same for what arrives

@@ -4,10 +4,10 @@ function [at_from, at_to] = shared(from, p, to, q, target)
 %   [at_from, at_to] = postrider.maps.shared(from, p, to, q)
 %   [at_from, at_to] = postrider.maps.shared(from, p, to, q, target)
 %
-% from and to describe one dimension. at_from are the local indices, among those that p
-% owns, of what q stores, and at_to are their local indices there. If target is given and
-% not [], index k of from belongs to index target(k) of to; otherwise to index k. Unbroken
-% lists are ranges, which take no memory and are fast indices.
+% from and to describe one dimension. at_from are the local indices, among those that p owns,
+% of what q stores, and at_to are their local indices there. If target is given and not [],
+% index k of from belongs to index target(k) of to; otherwise to index k. Unbroken lists are
+% ranges, which take no memory and are fast indices.
 %
 % Example: 8 indices, from blocks of 4 to every second one: position 1 of both share the
 % indices 1 and 3, so that at_from = [1 3] and at_to = [1 2].
