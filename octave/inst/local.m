@@ -5,7 +5,7 @@ function part = local(x)
 %
 % L is a plain array. A rank that is not in the map has an empty one. A plain array is returned
 % as it is, so that a program runs with and without maps. Loops over elements work on L, since
-% an index of a distributed array costs some 100 microseconds.
+% an index of a distributed array costs some 500 microseconds.
 %
 % Example: L = local(D); D = put_local(D, 2 * L);
 %

@@ -125,6 +125,13 @@ function knowledge()
   few = zeros(1, 1, m);
   assert(isequal(global_block_ranges(few, 2), [(0:Np - 1)', [1; 2 * ones(Np - 1, 1)], ones(Np, 1)]));
   assert(isempty(global_block_range(few, 2)) == (Pid > 0));
+  few = put_local(zeros(2, 3 * Np, m), 7);
+  assert(isequal(agg(few), 7 * ones(2, 3 * Np)) == (Pid == 0 && Np > 1));
+  assert(isequal(agg_all(remap(few, map([Np 1], {}, 0:Np - 1))), 7 * ones(2, 3 * Np)));
+  row = put_local(zeros(1, 2 * Np, m), 2 * Pid + [1; 2]);
+  assert(isequal(reshape(agg_all(row), 1, []), 1:2 * Np));
+  f = zeros(1, 5, map([1 1], 'c', Np - 1)).falls;
+  assert(~isstruct(f) || isequal({f(2).local_len f(2).n f(2).complete_cycle f(2).complete_block}, {5 5 true true}));
   parts = cell(1, Np);
   D = distributed(magic(4), map([1 Np], 'c', 0:Np - 1));
   for rank = 0:Np - 1
@@ -139,6 +146,7 @@ function plain_arrays()
   for f = {@local, @agg, @oagg, @agg_all, @g_mat, @synch, @synch2, @transpose_grid}
     assert(isequal(f{1}(x), x));
   end
+  assert(isequal(binfun(@max, x, 5), max(x, 5)));
   assert(isequal(put_local(x, 5), 5) && isequal(remap(x, 1), x));
   assert(isequal(global_ind(x, 2), 1:4) && isequal(global_inds(x, 1), 1:4));
   assert(isequal(global_range(x, 2), [1 4]) && isequal(global_ranges(x, 2), [1 4]));
@@ -408,3 +416,10 @@ pMatlab_Init;
 assert(pMATLAB.tag_num == 0 && pMATLAB.leader == 0 && strcmp(pMatlab_ver, '2.0.15'));
 assert(isequal(agg_all(ones(2, Np, map([1 Np], {}, 0:Np - 1))), ones(2, Np)));
 pMatlab_Finalize;
+
+% Without MPI: each process alone.
+pMatlabGlobalsInit;
+assert(Np == 1 && Pid == 0 && gagg_all(3) == 3);
+A = zeros(3, 4, map([1 Np], {}, 0:Np - 1));
+A(2, :) = 1:4;
+assert(isequal(agg(A), [0 0 0 0; 1:4; 0 0 0 0]) && isequal(agg_all(transpose_grid(A)), agg(A)));

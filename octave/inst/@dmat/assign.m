@@ -35,8 +35,8 @@ else
   lists(all_of_it) = {[]};
   steps = postrider.maps.plan(value.layout, d.layout, world.my_rank, lists);
 end
-check_part(value);
-check_part(d);
+value = checked(value);
+d = checked(d);
 d.part = postrider.redistribute(steps, value.part, size(d.part), d.part);
 
 % A plain value is the same everywhere, and each rank takes its share. As in pMatlab it may
@@ -69,7 +69,7 @@ if numel(value) ~= 1
   end
 end
 if all(counts > 0)
-  check_part(d);
+  d = checked(d);
   d.part(here{:}) = same_class(value, d.part);
 end
 

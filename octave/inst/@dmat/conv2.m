@@ -32,7 +32,7 @@ for k = 1:2
   needed.dims(k) = around(r.layout.dims(k), a.sizes(k), offset(k), size(b, k));
 end
 needed.key = '';
-check_part(a);
+a = checked(a);
 world = postrider.pmatlab();
 steps = postrider.maps.plan(a.layout, needed, world.my_rank);
 p = r.place;

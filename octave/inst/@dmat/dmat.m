@@ -13,7 +13,7 @@ classdef dmat
 %   local, put_local, agg, ...      see docs/DISTRIBUTED_ARRAYS.md
 %
 % All ranks execute these together; only reading an element, and assigning scalars and plain
-% arrays, send nothing. An index costs some 100 microseconds: loops go over local(A).
+% arrays, send nothing. An index costs some 500 microseconds: loops go over local(A).
 %
 % Errors: pMatlab:size if sizes do not fit, pMatlab:index for an index that does not exist,
 % pMatlab:dimension if map and array differ in their number of dimensions.

@@ -8,7 +8,7 @@ function [rows, columns, values] = find(d)
 % Columns of indices in the whole array, on each rank of the map the same; [] elsewhere. They
 % come in the order of the grid, its first dimension fastest: part after part. K are linear
 % indices.
-check_part(d);
+d = checked(d);
 p = d.place;
 tag = postrider.next_tag();
 rows = [];

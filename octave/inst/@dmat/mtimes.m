@@ -75,7 +75,7 @@ needed.dims(inner) = postrider.maps.everywhere(factor.sizes(inner), d.layout.sha
 needed.grid = d.layout.grid.';
 needed.shape = fliplr(d.layout.shape);
 needed.key = '';
-check_part(factor);
+factor = checked(factor);
 world = postrider.pmatlab();
 steps = postrider.maps.plan(factor.layout, needed, world.my_rank);
 size_here = postrider.maps.local_size(needed, postrider.maps.position(needed, world.my_rank));

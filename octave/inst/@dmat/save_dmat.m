@@ -3,7 +3,7 @@ function save_dmat(d, file)
 %
 % The first rank of the map makes the file, then each rank writes its owned elements where they
 % belong, and all wait until the file is complete. The ranks share the file system.
-check_part(d);
+d = checked(d);
 world = postrider.pmatlab();
 if world.my_rank == d.layout.grid(1)
   make_file(file, prod(d.sizes), class(d.part));

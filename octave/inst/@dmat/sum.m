@@ -10,7 +10,7 @@ function r = sum(d, dim)
 if nargin < 2
   dim = first_dimension(d);
 end
-check_part(d);
+d = checked(d);
 if dim > numel(d.sizes)
   r = d;
   return

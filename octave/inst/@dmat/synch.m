@@ -3,7 +3,7 @@ function d = synch(d)
 if ~any([d.layout.dims.overlap])
   return
 end
-check_part(d);
+d = checked(d);
 world = postrider.pmatlab();
 steps = postrider.cached_plan(d.layout, d.layout, world.my_rank);
 steps.copy = steps.copy([]);

@@ -14,7 +14,7 @@ for k = 1:numel(d.sizes)
   if isempty(p)
     continue
   end
-  check_part(d);
+  d = checked(d);
   [before, after] = neighbours(d, p, k);
   first = edge(d, k, p, before, overlap, false);
   last = edge(d, k, p, after, overlap, true);

@@ -9,7 +9,7 @@ before.grid = before.grid.';
 before.shape = fliplr(before.shape);
 before.dims = before.dims([2 1]);
 before.key = postrider.maps.key(before);
-check_part(d);
+d = checked(d);
 world = postrider.pmatlab();
 steps = postrider.cached_plan(d.layout, before, world.my_rank);
 n = postrider.maps.local_size(before, postrider.maps.position(before, world.my_rank));

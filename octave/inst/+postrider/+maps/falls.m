@@ -13,8 +13,7 @@ function f = falls(dim, position)
 p = postrider.maps.pitfalls(dim);
 r = postrider.maps.ranges(dim, position);
 count = r(:, 2) - r(:, 1) + 1;
+full_block = p.r - p.l + 1;
 f = struct('l', p.l + (position - 1) * p.d, 'r', p.r + (position - 1) * p.d, 's', p.s, 'n', p.n, ...
-  'local_len', sum(count), 'complete_cycle', true, 'complete_block', true);
-full_block = f.r - f.l + 1;
-f.complete_cycle = sum(count == full_block) == f.n;
-f.complete_block = all(count == full_block);
+  'local_len', sum(count), 'complete_cycle', sum(count) == p.n * full_block, ...
+  'complete_block', mod(sum(count), full_block) == 0);

@@ -1,0 +1,14 @@
+function r = binfun(f, a, b)
+% BINFUN applies a function to two arrays, element by element.
+%
+%   R = binfun(f, A, B)
+%
+% f is a function handle. If A or B is distributed, so is R: see help dmat. A plain array is the
+% same on all ranks then, and its share is taken.
+%
+% Errors: pMatlab:size if the sizes do not fit.
+%
+% Example: R = binfun(@max, A, 0);
+%
+% From: pMatlab 2.0.15.
+r = f(a, b);
