@@ -46,8 +46,14 @@ l.dims = dims;
 l.shape = size(l.grid);
 l.shape(end + 1:numel(dims)) = 1;
 
-function m = map_of(l, old, last)
-dist = old.dist_spec;
+% The map of what is left.
+function m = map_of(l, m, last)
+m.dim = last;
+m.grid = l.grid;
+m.proc_list = reshape(l.grid, 1, []);
+dist = m.dist_spec;
 dist(end + 1:last) = dist(end);
-overlap = {[l.dims(1:last).overlap]};
-m = map(l.shape(1:last), dist(1:last), reshape(l.grid, 1, []), overlap{~isempty(old.overlap)});
+m.dist_spec = dist(1:last);
+if ~isempty(m.overlap)
+  m.overlap = [l.dims(1:last).overlap];
+end
