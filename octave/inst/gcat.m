@@ -1,0 +1,10 @@
+function B = gcat(varargin)
+% GCAT  Concatenates the arrays of all workers: gcat(A, dimension, destination).
+%
+%   B = gcat(...)
+%
+% The older name of spmdCat, with the same arguments: see help spmdCat.
+%
+% See also: spmdCat.
+  B = spmdCat(varargin{:});
+end

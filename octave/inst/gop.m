@@ -1,0 +1,10 @@
+function B = gop(varargin)
+% GOP  Combines the values of all workers by a function: gop(fcn, A, destination).
+%
+%   B = gop(...)
+%
+% The older name of spmdReduce, with the same arguments: see help spmdReduce.
+%
+% See also: spmdReduce.
+  B = spmdReduce(varargin{:});
+end

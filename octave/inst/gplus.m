@@ -1,0 +1,10 @@
+function S = gplus(varargin)
+% GPLUS  The sum of the values of all workers: gplus(A, destination).
+%
+%   S = gplus(...)
+%
+% The older name of spmdPlus, with the same arguments: see help spmdPlus.
+%
+% See also: spmdPlus.
+  S = spmdPlus(varargin{:});
+end

@@ -1,0 +1,10 @@
+function labBarrier()
+% LABBARRIER  Waits until all workers have called it.
+%
+%   labBarrier
+%
+% The older name of spmdBarrier, with the same arguments: see help spmdBarrier.
+%
+% See also: spmdBarrier.
+  spmdBarrier();
+end

@@ -1,0 +1,10 @@
+function B = labBroadcast(varargin)
+% LABBROADCAST  Sends a value from one worker to all: labBroadcast(source, A).
+%
+%   B = labBroadcast(...)
+%
+% The older name of spmdBroadcast, with the same arguments: see help spmdBroadcast.
+%
+% See also: spmdBroadcast.
+  B = spmdBroadcast(varargin{:});
+end

@@ -1,0 +1,10 @@
+function [A, source, tag] = labReceive(varargin)
+% LABRECEIVE  Waits for a value from another worker: labReceive(source, tag).
+%
+%   [A, source, tag] = labReceive(...)
+%
+% The older name of spmdReceive, with the same arguments: see help spmdReceive.
+%
+% See also: spmdReceive.
+  [A, source, tag] = spmdReceive(varargin{:});
+end

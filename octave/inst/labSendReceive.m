@@ -1,0 +1,10 @@
+function B = labSendReceive(varargin)
+% LABSENDRECEIVE  Sends to one worker while receiving from another: labSendReceive(destination, source, A, tag).
+%
+%   B = labSendReceive(...)
+%
+% The older name of spmdSendReceive, with the same arguments: see help spmdSendReceive.
+%
+% See also: spmdSendReceive.
+  B = spmdSendReceive(varargin{:});
+end

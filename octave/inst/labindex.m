@@ -1,0 +1,10 @@
+function index = labindex()
+% LABINDEX  The index of this worker, from 1 to numlabs.
+%
+%   index = labindex
+%
+% The older name of spmdIndex, with the same arguments: see help spmdIndex.
+%
+% See also: spmdIndex.
+  index = spmdIndex();
+end

@@ -1,0 +1,10 @@
+function workers = numlabs()
+% NUMLABS  The number of workers, that is of processes of the job.
+%
+%   workers = numlabs
+%
+% The older name of spmdSize, with the same arguments: see help spmdSize.
+%
+% See also: spmdSize.
+  workers = spmdSize();
+end
