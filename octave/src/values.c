@@ -680,7 +680,17 @@ static const char *value_exscan(int nlhs, mxArray *plhs[], int nrhs, const mxArr
     return reduce(nrhs, prhs, EXCLUSIVE_SCAN, &plhs[0]);
 }
 
+/* postrider_call('checkValue', value): an error says what of it cannot be sent. */
+static const char *check_value(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    const char *wrong = nrhs < 1 ? argument_problem("a value is missing") : encode(prhs[0], 0);
+    (void)nlhs, (void)plhs;
+    outgoing_release_payloads(&collected);
+    return wrong;
+}
+
 const struct operation value_operations[] = {
+    {"checkValue", check_value, 0},
     {"Comm.send", value_send, 0},
     {"Comm.recv", value_recv, 2},
     {"Comm.isend", value_isend, 1},

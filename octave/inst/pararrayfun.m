@@ -1,0 +1,20 @@
+function varargout = pararrayfun(team, f, varargin)
+% PARARRAYFUN  Calls a function for each element of arrays, by several processes.
+%
+%   y = pararrayfun(n, f, x)                by n workers, which this session starts
+%   y = pararrayfun(c, f, x)                by all processes of a communicator, an mpi.Comm, which all call it with the same arguments
+%   [y1, y2, ...] = pararrayfun(team, f, x1, x2, ...)
+%   ... = pararrayfun(..., option, value)
+%
+% As parcellfun, whose options it has, for arrays of the same size instead of cells: f is called with x(1), with x(2) and so on. x may be
+% a struct array, or a cell, whose elements f gets as cells.
+%
+% Example:
+%   area = pararrayfun(4, @(a, b) integral(@(x) exp(-x .^ 2), a, b), 0:7, 1:8);
+%
+% See also: parcellfun, mpi.pool, arrayfun.
+  if nargin < 2
+    error('mpi:argument', 'pararrayfun: pararrayfun(n, f, x) needs a number of processes or an mpi.Comm, a function and an array');
+  end
+  varargout = postrider.work.spread(team, postrider.work.request('pararrayfun', nargout, f, varargin, false));
+end
