@@ -270,6 +270,11 @@ static mxArray *array_of(mxClassID class_id, int complex, mwSize dimensions, con
     return mxCreateUninitNumericArray(dimensions, (mwSize *)dims, class_id, complex ? mxCOMPLEX : mxREAL);
 }
 
+mxArray *array_like(const mxArray *like, mwSize dimensions, const mwSize *dims)
+{
+    return array_of(mxGetClassID(like), mxIsComplex(like), dimensions, dims, 0);
+}
+
 /* Without dimensions of 1 at the end: a column of n and 4 processes make n x 4, a scalar 1 x 4. */
 static mwSize stacked(const mxArray *like, mwSize *dims)
 {

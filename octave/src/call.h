@@ -194,6 +194,8 @@ mxArray *status_object(const MPI_Status *status);
 
 /* A handle of an mpi.Buffer around memory of a window, or 0. */
 double block_around(void *address, const mxArray *like);
+/* An array of the same class, whose elements are not set. */
+mxArray *array_like(const mxArray *like, mwSize dimensions, const mwSize *dims);
 /* MPI's datatype for the elements of an array, or MPI_DATATYPE_NULL. */
 MPI_Datatype type_of_elements(const mxArray *array);
 MPI_Datatype type_of_class(const char *name);

@@ -593,6 +593,87 @@ static const char *type_of_index(int nlhs, mxArray *plhs[], int nrhs, const mxAr
     return wrong;
 }
 
+/* ---- parts of distributed arrays ---- */
+
+/* One datatype, or none, for each process. */
+static const char *read_pieces(const mxArray *cell, int size, MPI_Count bytes, MPI_Count *counts, MPI_Datatype *types)
+{
+    const char *wrong = NULL;
+    int i;
+    if (!mxIsCell(cell) || (int)mxGetNumberOfElements(cell) != size)
+        return argument_problem("a cell with a datatype or [] for each of the %d processes is wanted", size);
+    for (i = 0; i < size && !wrong; i++) {
+        const mxArray *type = mxGetCell(cell, (mwSize)i);
+        types[i] = MPI_BYTE;
+        counts[i] = type && !mxIsEmpty(type);
+        if (counts[i])
+            wrong = read_type(type, &types[i]);
+        if (!wrong && counts[i]) {
+            MPI_Count first = 0, length = 0;
+            MPI_Type_get_true_extent_c(types[i], &first, &length);
+            if (first < 0 || first + length > bytes)
+                wrong = argument_problem("the datatype for process %d leads to byte %lld of an array of %lld", i,
+                                         (long long)(first + length), (long long)bytes);
+        }
+    }
+    return wrong;
+}
+
+static int is_like(const mxArray *one, const mxArray *other)
+{
+    return type_of_elements(one) != MPI_DATATYPE_NULL && type_of_elements(one) == type_of_elements(other);
+}
+
+/* array = exchange(comm, source, {types to each}, size, part, {types from each}): what all processes have for each other, in one
+   call.  The result has the class of `source` and the size given; it is a copy of `part`, unless that is [], and then the types
+   have to cover it. */
+static const char *exchange_pieces(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct call call;
+    struct list extent;
+    MPI_Comm comm;
+    MPI_Count *counts = NULL, bytes;
+    MPI_Aint *places;
+    MPI_Datatype *types;
+    mwSize dims[VALUE_DIMENSIONS_MAX], dimensions;
+    int size = 0, unit = 1, i;
+    const char *wrong = few(nrhs, 6, "six arguments");
+    (void)nlhs;
+    memset(&call, 0, sizeof call);
+    if (!wrong)
+        wrong = read_communicator(prhs[0], &comm);
+    if (!wrong)
+        wrong = read_list(&call, prhs[3], 'L', &extent);
+    if (!wrong && (extent.length < 2 || extent.length > VALUE_DIMENSIONS_MAX))
+        wrong = argument_problem("a size has 2 to %d elements", VALUE_DIMENSIONS_MAX);
+    if (!wrong && (type_of_elements(prhs[1]) == MPI_DATATYPE_NULL || (!mxIsEmpty(prhs[4]) && !is_like(prhs[1], prhs[4]))))
+        wrong = argument_problem("full arrays of one class are wanted");
+    if (!wrong) {
+        MPI_Comm_size(comm, &size);
+        counts = mxCalloc(2 * (size_t)size + 1, sizeof *counts);
+        types = mxCalloc(2 * (size_t)size + 1, sizeof *types);
+        places = mxCalloc((size_t)size + 1, sizeof *places);
+        unit = element_size(prhs[1]);
+        wrong = read_pieces(prhs[2], size, (MPI_Count)mxGetNumberOfElements(prhs[1]) * unit, counts, types);
+    }
+    if (!wrong) {
+        dimensions = (mwSize)extent.length;
+        for (i = 0; i < extent.length; i++)
+            dims[i] = (mwSize)extent.of.counts[i];
+        plhs[0] = array_like(prhs[1], dimensions, dims);
+        bytes = (MPI_Count)mxGetNumberOfElements(plhs[0]) * unit;
+        wrong = read_pieces(prhs[5], size, bytes, counts + size, types + size);
+    }
+    if (!wrong) {
+        if (mxGetNumberOfElements(prhs[4]) == mxGetNumberOfElements(plhs[0]))
+            memcpy(mxGetData(plhs[0]), mxGetData(prhs[4]), (size_t)bytes);
+        wrong = mpi_problem(MPI_Alltoallw_c(mxGetData(prhs[1]), counts, places, types, mxGetData(plhs[0]), counts + size, places,
+                                            types + size, comm), "MPI_Alltoallw");
+    }
+    call_release(&call);
+    return wrong;
+}
+
 /* ---- status, state ---- */
 
 /* [running, finalized] */
@@ -613,6 +694,7 @@ const struct operation object_operations[] = {
     {"release", release_handle, 0},
     {"state", state, 2},
     {"disconnect", disconnect, 0},
+    {"exchange", exchange_pieces, 1},
     {"Comm.spawn", spawn, 2},
     {"Comm.setAttr", set_attribute, 0},
     {"Comm.getAttr", get_attribute, 1},

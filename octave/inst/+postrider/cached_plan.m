@@ -4,7 +4,7 @@ function steps = cached_plan(from, to, rank)
 %   steps = postrider.cached_plan(from, to, rank)
 %
 % A program redistributes between the same maps again and again; the plan, with its lists of
-% indices, is made once. Selections have no key and are not kept.
+% indices, is made once. Selections have no key and are not kept. steps.key names the plan.
 persistent keys plans next
 if isempty(from.key) || isempty(to.key)
   steps = postrider.maps.plan(from, to, rank);
@@ -21,6 +21,7 @@ if isempty(at)
   at = next;
   next = mod(next, numel(keys)) + 1;
   plans{at} = postrider.maps.plan(from, to, rank);
+  plans{at}.key = key;
   keys{at} = key;
 end
 steps = plans{at};

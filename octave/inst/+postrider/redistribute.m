@@ -9,14 +9,24 @@ function part = redistribute(steps, source, sizes, part)
 % without part they make up an array of their own class. Numbers of all classes, logical, char,
 % cells, complex and sparse arrays can be redistributed. All processes call this function
 % together, those without a share as well.
+%
+% Full arrays of one class go in one MPI_Alltoallw, straight from and to their places, by
+% datatypes that are kept with the plan. Everything else goes as messages of values.
 p = postrider.pmatlab();
 tag = postrider.next_tag();
-for piece = steps.send
-  MPI_Send(piece.rank, tag, p.comm, taken(source, piece.index));
+if nargin < 4
+  part = [];
 end
 fresh = nargin < 4;
-if fresh
-  part = [];
+if p.comm_size > 1
+  [direct, source] = agreed(p, source, part, fresh);
+  if direct
+    part = at_once(p, steps, source, sizes, part);
+    return
+  end
+end
+for piece = steps.send
+  MPI_Send(piece.rank, tag, p.comm, taken(source, piece.index));
 end
 if ~isempty(steps.copy)
   [part, fresh] = put(part, fresh, sizes, steps.copy.to, taken(source, steps.copy.from));
@@ -27,6 +37,50 @@ for piece = steps.receive
 end
 if fresh
   part = blank(source, sizes);
+end
+
+% Whether all processes have full arrays of one class. Where one of them has complex numbers all
+% others take theirs for complex as well. A process without elements goes along with the others.
+function [yes, source] = agreed(p, source, part, fresh)
+classes = {'double', 'single', 'logical', 'char', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'};
+code = find(strcmp(class(source), classes));
+odd = issparse(source) || issparse(part) || isempty(code) || (~fresh && ~strcmp(class(source), class(part)));
+if odd
+  facts = [0 0 1 0];
+elseif isempty(source) && isempty(part)
+  facts = [0 -numel(classes) - 1 0 0];
+else
+  facts = [code -code 0 ~(isreal(source) && isreal(part))];
+end
+facts = postrider_call('Comm.allreduce', handle_of(p), facts, 'max');
+yes = facts(3) == 0 && facts(1) > 0 && facts(1) == -facts(2);
+if yes && isempty(source)
+  source = feval(classes{facts(1)}, zeros(size(source)));
+end
+if yes && facts(4)
+  source = complex(source);
+end
+
+function handle = handle_of(p)
+persistent number known
+if isempty(number) || number ~= p.comm.handle
+  number = p.comm.handle;
+  known = postrider_call('raw.handle', number);
+end
+handle = known;
+
+function part = at_once(p, steps, source, sizes, part)
+if ~isreal(source) && isreal(part) && ~isempty(part)
+  part = complex(part);
+end
+[to, from] = postrider.piece_types(steps, source, sizes, p);
+part = postrider_call('exchange', handle_of(p), source, to, sizes, part, from);
+if isempty(steps.key)
+  for type = [to from]
+    if ~isempty(type{1})
+      type{1}.free();
+    end
+  end
 end
 
 % The whole array is passed on as it is, which copies nothing.

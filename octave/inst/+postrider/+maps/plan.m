@@ -10,6 +10,7 @@ function steps = plan(from, to, rank, target)
 %
 %   steps.send      struct array: rank, and index, a cell of local indices for each dimension
 %   steps.receive   the same for what arrives
+%   steps.key       '', or a name by which others keep what belongs to the plan
 %   steps.copy      what stays here: struct array, empty or 1-by-1, with the cells from and to
 % A rank sends each other at most one piece, and pieces without elements do not exist. What a
 % rank stores is filled from its owner, so copies are filled as well.
@@ -18,7 +19,7 @@ if nargin < 4
 end
 here = postrider.maps.position(from, rank);
 there = postrider.maps.position(to, rank);
-steps = struct('send', pieces_of([]), 'receive', pieces_of([]), 'copy', struct('from', {}, 'to', {}));
+steps = struct('send', pieces_of([]), 'receive', pieces_of([]), 'copy', struct('from', {}, 'to', {}), 'key', '');
 if ~isempty(here)
   tables = cell(1, numel(to.dims));
   for d = 1:numel(to.dims)
