@@ -45,7 +45,7 @@ const FIRST: &[Stage] = &[("build", |_| Ok(vec![xtask(&["build"])]))];
 /// The row of those that compute.
 const COMPUTING: &[Stage] = &[
     ("check", |rotation| Ok(vec![xtask(&["check", "--rotation", rotation.word()])])),
-    ("rust", |_| Ok(vec![cargo(&["test", "--workspace", "--quiet"])])),
+    ("rust", rust),
     ("models", |_| Ok(vec![xtask(&["models"])])),
     ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
     ("programs", |rotation| Ok(vec![xtask(&["test", "--rotation", rotation.word()])])),
@@ -194,6 +194,13 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = workspace::cargo();
     command.args(arguments);
     command
+}
+
+/// The tests of all crates.
+fn rust(rotation: &Rotation) -> Result<Vec<Command>> {
+    let mut tests = cargo(&["test", "--workspace", "--quiet"]);
+    tests.env("TEST_ROTATION", rotation.word());
+    Ok(vec![tests])
 }
 
 /// The same programs on MPICH: that checks them, and the ABI.

@@ -1,8 +1,8 @@
 //! `cargo xtask hosts test`: brings beds up, runs the cases of the parts on them, and takes them down.
 //!
 //! A part is a list of cases and what the bed is like that they need. Cases run one after the other on a bed, since what a
-//! run leaves behind is found by what was not there before; to use the machine, a part has several beds at once. A
-//! case is right when nothing is said against it, neither by itself nor by what lies about afterwards.
+//! run leaves behind is found by what was not there before; to use the machine, a part has several beds at once, and several parts go on at
+//! once, since most cases wait: for time-outs, for daemons, for processes that are stopped. A case is right when nothing is said against it, neither by itself nor by what lies about afterwards.
 
 use super::bed::{Bed, Life, Options};
 use super::parts;
@@ -31,15 +31,18 @@ pub struct Arguments {
     /// Every program each way, and with 7 ranks too.
     #[arg(long)]
     pub all: bool,
-    /// Run each program in a share of these ways only, and mpi4py's suite in one, which this word chooses; see `cargo xtask verify`.
+    /// Run a share only of the C programs' cases and of mpi4py's modules, which this word chooses; see `cargo xtask verify`.
     #[arg(long, value_name = "WORD", conflicts_with = "all")]
     pub rotation: Option<String>,
     /// Only cases whose names contain this.
     #[arg(long)]
     pub filter: Option<String>,
-    /// How many beds at once.
+    /// How many beds at once, for each kind of bed of a part.
     #[arg(long, default_value_t = 2)]
     pub jobs: usize,
+    /// How many kinds of beds at once.
+    #[arg(long, default_value_t = 3)]
+    pub kinds: usize,
     /// Where the library is installed: the folder with bin/; otherwise build/.
     #[arg(long, value_name = "DIR")]
     pub prefix: Option<PathBuf>,
@@ -172,15 +175,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     ensure!(Path::new(&launcher).exists(), "there is no {launcher}: run `cargo xtask build` first");
     let wanted =
         |case: &Case| arguments.filter.as_ref().is_none_or(|filter| case.name.contains(filter.as_str()));
+    let mut plans = Vec::new();
     for part in &arguments.part {
         for (mut options, mut cases) in part.plans(arguments)? {
             options.visible.clone_from(&arguments.prefix);
             cases.retain(wanted);
             if !cases.is_empty() {
-                run_part(part.name(), &options, &cases, arguments, &report)?;
+                plans.push(Plan { part: part.name(), number: plans.len(), options, cases });
             }
         }
     }
+    let next = Mutex::new(plans.iter());
+    let work = || -> Result<()> {
+        loop {
+            let Some(plan) = next.lock().expect("nobody panics with the lock").next() else { return Ok(()) };
+            plan.run(arguments, &report)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..arguments.kinds.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("nobody panics"))
+    })?;
     let failed = report.finish();
     if failed > 0 {
         // The closing line has said everything.
@@ -189,31 +204,38 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Runs the cases of a part on as many beds as are useful.
-fn run_part(
-    part: &str,
-    options: &Options,
-    cases: &[Case],
-    arguments: &Arguments,
-    report: &Report,
-) -> Result<()> {
-    let next = Mutex::new(cases.iter());
-    let beds = arguments.jobs.clamp(1, cases.len());
-    let on_bed = |number: usize| -> Result<()> {
-        let name = format!("test-{}-{part}-{number}", std::process::id());
-        let bed = Bed::start(&name, options.clone(), Life::Scoped).context(
-            "a bed is needed: network, mount and PID namespaces, and the programs of scripts/setup",
-        )?;
-        loop {
-            let Some(case) = next.lock().expect("no bed panics with the lock").next() else { return Ok(()) };
-            let judge = || judged(case, &bed, Duration::from_secs(arguments.watchdog));
-            report.timed(part, &format!("{part}/{}", case.name), judge);
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..beds).map(|number| scope.spawn(move || on_bed(number))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("a bed does not panic"))
-    })
+/// The cases of a part that need beds of one kind.
+struct Plan {
+    part: &'static str,
+    /// Its place among all plans: beds of two of them may be up at the same time.
+    number: usize,
+    options: Options,
+    cases: Vec<Case>,
+}
+
+impl Plan {
+    /// Runs the cases on as many beds as are useful.
+    fn run(&self, arguments: &Arguments, report: &Report) -> Result<()> {
+        let next = Mutex::new(self.cases.iter());
+        let beds = arguments.jobs.clamp(1, self.cases.len());
+        let on_bed = |bed: usize| -> Result<()> {
+            let name = format!("test-{}-{}-{}-{bed}", std::process::id(), self.part, self.number);
+            let bed = Bed::start(&name, self.options.clone(), Life::Scoped).context(
+                "a bed is needed: network, mount and PID namespaces, and the programs of scripts/setup",
+            )?;
+            loop {
+                let Some(case) = next.lock().expect("no bed panics with the lock").next() else {
+                    return Ok(());
+                };
+                let judge = || judged(case, &bed, Duration::from_secs(arguments.watchdog));
+                report.timed(self.part, &format!("{}/{}", self.part, case.name), judge);
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..beds).map(|number| scope.spawn(move || on_bed(number))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("a bed does not panic"))
+        })
+    }
 }
 
 fn judged(case: &Case, bed: &Bed, limit: Duration) -> Outcome {

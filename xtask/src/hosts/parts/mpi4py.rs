@@ -16,6 +16,9 @@ const MODULES: &[&str] = &["test_p2p_buf", "test_cco_obj", "test_cco_buf", "test
 /// By scp each message takes a process.
 const MODULES_BY_SCP: &[&str] = &["test_comm"];
 
+/// With `--rotation` so many of these run, each one way.
+const SHARE: usize = 3;
+
 /// After how many seconds a single test hangs: one may be a hundred messages, and each of them a process.
 const TEST_SECONDS: &str = "240";
 
@@ -26,11 +29,7 @@ const PATIENCE: u32 = 10;
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     let suite = Arc::new(Suite::prepare()?);
     let mut cases = Vec::new();
-    let ways = match &arguments.rotation {
-        None => arguments.ways.clone(),
-        Some(word) => Rotation::of_word(word).share("mpi4py over hosts", arguments.ways.clone(), 1),
-    };
-    for way in ways {
+    for &way in &arguments.ways {
         for &ranks in &arguments.ranks {
             let modules = match way {
                 _ if arguments.all => &[],
@@ -46,6 +45,9 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
                 cases.push(Case::new(name, move |stage| run(stage, &arguments, &suite, ranks, way, &module)));
             }
         }
+    }
+    if let Some(word) = &arguments.rotation {
+        cases = Rotation::of_word(word).share("mpi4py over hosts", cases, SHARE);
     }
     Ok((Options::default(), cases))
 }

@@ -31,8 +31,8 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
-/// With `--rotation` one in so many of the cases of a program runs.
-const SHARE: usize = 3;
+/// With `--rotation` one in so many cases runs.
+const SHARE: usize = 5;
 
 /// The chapter of files.
 const IO: &str = "io";
@@ -57,7 +57,6 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
             }
             programs::compile(&build, &arguments.prefix().join("bin/mpicc"))?;
             let name = build.name.as_str();
-            let mut own = Vec::new();
             for &way in &arguments.ways {
                 let files_there = way == Way::SharedMemorySsh && build.chapter == IO;
                 if files_there || way == Way::Central && THROUGH_A_CACHE.contains(&name) {
@@ -69,23 +68,24 @@ pub fn plans(arguments: &Arguments) -> Result<Vec<(Options, Vec<Case>)>> {
                     ranks.push(SEVERAL);
                 }
                 if way != Way::FileScp || arguments.all || BY_SCP.contains(&name) {
-                    own.extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
+                    cases
+                        .extend(ranks.iter().map(|&ranks| case(arguments, &build, way, &Place::over(ranks))));
                 }
                 if way == Way::Central && ON_ONE_HOST.contains(&name) {
                     let on_one = |&ranks: &usize| {
                         let hosts = format!("h1:{ranks}");
                         case(arguments, &build, way, &Place { hosts, ..Place::over(ranks) })
                     };
-                    own.extend(ranks.iter().map(on_one));
+                    cases.extend(ranks.iter().map(on_one));
                 }
             }
-            cases.extend(match &arguments.rotation {
-                None => own,
-                Some(word) => {
-                    let share = own.len().div_ceil(SHARE);
-                    Rotation::of_word(word).share(&format!("{}/{name}", build.chapter), own, share)
-                }
-            });
+        }
+    }
+    if let Some(word) = &arguments.rotation {
+        let rotation = Rotation::of_word(word);
+        for (what, all) in [("hosts", &mut cases), ("a cache", &mut through_a_cache)] {
+            let share = all.len().div_ceil(SHARE);
+            *all = rotation.share(what, std::mem::take(all), share);
         }
     }
     let caching = Options { slow: Some(CACHE.to_owned()), ..Options::default() };
