@@ -37,14 +37,16 @@ pub fn suppressions() -> PathBuf {
     programs::folder().join("valgrind/postrider.supp")
 }
 
-/// The stage of `cargo xtask verify`.
-pub fn commands(rotation: &Rotation) -> Result<Vec<Command>> {
+/// Runs of some of the programs, or of all without a word that chooses.
+pub fn commands(rotation: Option<&Rotation>) -> Result<Vec<Command>> {
     let installation = workspace::installation();
     let folder = workspace::target()?.join("verify/valgrind");
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let found = programs::find(None, None)?;
     let mut commands = Vec::new();
-    for (chapter, name) in rotation.share("valgrind", PROGRAMS.to_vec(), SHARE) {
+    let all = PROGRAMS.to_vec();
+    let chosen = rotation.map_or(all.clone(), |rotation| rotation.share("valgrind", all, SHARE));
+    for (chapter, name) in chosen {
         let program = found.iter().find(|program| program.is(chapter, name));
         let program = program.with_context(|| format!("there is no program {chapter}/{name}"))?;
         let builds = program.builds(&programs::binaries(None)?);

@@ -49,7 +49,7 @@ const COMPUTING: &[Stage] = &[
     ("models", |_| Ok(vec![xtask(&["models"])])),
     ("sanitizer", |rotation| Ok(vec![xtask(&["sanitizer", "--rotation", rotation.word()])])),
     ("programs", |rotation| Ok(vec![xtask(&["test", "--rotation", rotation.word()])])),
-    ("valgrind", valgrind::commands),
+    ("valgrind", |rotation| valgrind::commands(Some(rotation))),
     ("client", client),
     ("binaries", binaries),
     ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),

@@ -1,10 +1,11 @@
 //! What `cargo xtask test --all` runs after the C programs: they once more with MPICH's ABI, and mpi4py's suite with both ABIs, all at every
-//! rank count and through each transport; all cases over hosts, all sanitizers, models and checks. Continuous integration runs a part of that only, since
-//! it takes hours.
+//! rank count and through each transport; all of them on MPICH; all tests of the crates, all cases over hosts, all programs under valgrind, all sanitizers,
+//! models and checks. Continuous integration runs a part of that only, since it takes hours.
 
 use super::job::Outcome;
 use super::report::Report;
-use crate::{environment, workspace};
+use crate::workspace::{self, xtask};
+use crate::{environment, valgrind};
 use anyhow::Result;
 
 /// Every rank count that mpi4py's suite has tests for.
@@ -12,22 +13,37 @@ const MPI4PY: &[&str] = &["mpi4py", "--ranks", "1,2,3,4", "--transport", "shared
 
 /// Runs them one after the other. They say themselves what is wrong, and each counts as one here.
 pub fn run(report: &Report) -> Result<()> {
-    let compiler = environment::mpich()?.join("bin/mpicc").display().to_string();
+    let mpich = environment::mpich()?;
+    let compiler = |name: &str| mpich.join("bin").join(name).display().to_string();
+    let (other, standard) = (compiler("mpicc"), compiler("mpicc_abi"));
+    let mut tests = workspace::cargo();
+    tests.args(["test", "--workspace", "--quiet"]);
     let suites = [
-        ("programs with MPICH's ABI", vec!["test", "--all", "--compiler", &compiler]),
-        ("mpi4py", MPI4PY.to_vec()),
-        ("mpi4py's wheel with MPICH's ABI", [MPI4PY, &["--wheel"]].concat()),
-        ("hosts", vec!["hosts", "test", "--all"]),
-        ("sanitizer", vec!["sanitizer"]),
-        ("models", vec!["models", "--always"]),
-        ("checks", vec!["check", "--all"]),
+        ("tests of all crates", vec![tests]),
+        ("programs with MPICH's ABI", vec![xtask(&["test", "--all", "--compiler", &other])]),
+        (
+            "programs compiled with MPICH's header",
+            vec![xtask(&["test", "--compiler", &standard, "--chapter", "communicators"])],
+        ),
+        (
+            "programs on MPICH",
+            vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])],
+        ),
+        ("mpi4py", vec![xtask(MPI4PY)]),
+        ("mpi4py's wheel with MPICH's ABI", vec![xtask(&[MPI4PY, &["--wheel"]].concat())]),
+        ("hosts", vec![xtask(&["hosts", "test", "--all"])]),
+        ("valgrind", valgrind::commands(None)?),
+        ("sanitizer", vec![xtask(&["sanitizer"])]),
+        ("models", vec![xtask(&["models", "--always"])]),
+        ("checks", vec![xtask(&["check", "--all"])]),
     ];
-    for (name, arguments) in suites {
+    for (name, commands) in suites {
         println!("{name} …");
-        let status = workspace::xtask(&arguments).status()?;
-        let outcome = match status.success() {
+        let all = commands.into_iter().map(|mut command| workspace::run(&mut command));
+        let problems: Vec<String> = all.filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+        let outcome = match problems.is_empty() {
             true => Outcome::Passed,
-            false => Outcome::Failed(format!("{status}: see above, before the table")),
+            false => Outcome::Failed(format!("{}: see above, before the table", problems.join("; "))),
         };
         report.add("others", name, outcome);
     }
