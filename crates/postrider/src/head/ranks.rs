@@ -145,25 +145,7 @@ impl RemoteRanks {
                 events.push(Event::Failed(failed));
             }
             ToHead::RankWaits => events.extend(self.missing.map(|rank| self.never_joined(rank))),
-            ToHead::Places(places) => {
-                // Ranks that the host does not name have not been started yet.
-                for (rank, known) in &mut self.places {
-                    if self.placement.host_of(*rank) as usize == host {
-                        *known = Place::BeforeInit;
-                    }
-                }
-                for (rank, place) in places {
-                    if self.is_of(rank, host)
-                        && let Some(known) = self.places.get_mut(rank as usize)
-                    {
-                        known.1 = place;
-                    }
-                }
-                let waits = || self.places.iter().any(|(_, place)| place.waits());
-                if let Some(time) = self.standstill.answered(host).filter(|_| !self.disturbed && waits()) {
-                    events.push(Event::Say(stalled(time, &self.places)));
-                }
-            }
+            ToHead::Places(places) => self.places_are(host, places, events),
             ToHead::Rest(rest) => {
                 self.standstill.note(host, rest);
                 self.look_for_standstill();
@@ -193,6 +175,26 @@ impl RemoteRanks {
             }
             ToHead::GaveUp(silence) => self.is_given_up_by(host, silence, events),
             ToHead::Pong => {}
+        }
+    }
+
+    fn places_are(&mut self, host: usize, places: Vec<(u32, Place)>, events: &mut Vec<Event>) {
+        // Ranks that the host does not name have not been started yet.
+        for (rank, known) in &mut self.places {
+            if self.placement.host_of(*rank) as usize == host {
+                *known = Place::BeforeInit;
+            }
+        }
+        for (rank, place) in places {
+            if self.is_of(rank, host)
+                && let Some(known) = self.places.get_mut(rank as usize)
+            {
+                known.1 = place;
+            }
+        }
+        let waits = || self.places.iter().any(|(_, place)| place.waits());
+        if let Some(time) = self.standstill.answered(host).filter(|_| !self.disturbed && waits()) {
+            events.push(Event::Say(stalled(time, &self.places)));
         }
     }
 
