@@ -419,15 +419,15 @@ messages();
 files();
 global pMATLAB
 assert(pMATLAB.comm_size == Np && pMATLAB.my_rank == Pid && isequal(pMATLAB.pList, 0:Np - 1));
-clear all
-pMatlab_Init;
-assert(pMATLAB.tag_num == 0 && pMATLAB.leader == 0 && strcmp(pMatlab_ver, '2.0.15'));
-assert(isequal(agg_all(ones(2, Np, map([1 Np], {}, 0:Np - 1))), ones(2, Np)));
-pMatlab_Finalize;
-
 % Without MPI: each process alone.
 pMatlabGlobalsInit;
 assert(Np == 1 && Pid == 0 && gagg_all(3) == 3);
 A = zeros(3, 4, map([1 Np], {}, 0:Np - 1));
 A(2, :) = 1:4;
 assert(isequal(agg(A), [0 0 0 0; 1:4; 0 0 0 0]) && isequal(agg_all(transpose_grid(A)), agg(A)));
+
+clear all
+pMatlab_Init;
+assert(pMATLAB.tag_num == 0 && pMATLAB.leader == 0 && strcmp(pMatlab_ver, '2.0.15'));
+assert(isequal(agg_all(ones(2, Np, map([1 Np], {}, 0:Np - 1))), ones(2, Np)));
+pMatlab_Finalize;

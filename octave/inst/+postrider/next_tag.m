@@ -4,10 +4,10 @@ function tag = next_tag()
 %   tag = postrider.next_tag()
 %
 % Every process moves the counter in every collective operation, whether or not it has a share,
-% so that all agree on the tag. The fields tag_num and tag of the global variable pMATLAB
-% follow, as programs expect. The tag itself is a number that programs do not use.
+% so that all agree on the tag, a text: numbers are left to the program. The fields tag_num and
+% tag of the global variable pMATLAB follow, as programs expect.
 global pMATLAB
 postrider.pmatlab();
 pMATLAB.tag_num = pMATLAB.tag_num + 1;
 pMATLAB.tag = sprintf('tag-%d', pMATLAB.tag_num);
-tag = 2^24 + mod(pMATLAB.tag_num, 2^24);
+tag = pMATLAB.tag;
