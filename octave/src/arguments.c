@@ -21,7 +21,15 @@ void *call_memory(struct call *call, size_t bytes)
 void call_keep(struct call *call, mxArray *array)
 {
     mexMakeArrayPersistent(array);
-    call->kept[call->kept_count++] = array;
+    call->keeping.arrays[call->keeping.array_count++] = array;
+}
+
+void keeping_release(struct keeping *keeping)
+{
+    while (keeping->block_count)
+        block_unuse(keeping->blocks[--keeping->block_count]);
+    while (keeping->array_count)
+        mxDestroyArray(keeping->arrays[--keeping->array_count]);
 }
 
 void call_release(struct call *call)
@@ -31,8 +39,7 @@ void call_release(struct call *call)
     call->has_info = 0;
     while (call->owned_count)
         free(call->owned[--call->owned_count]);
-    while (call->kept_count)
-        mxDestroyArray(call->kept[--call->kept_count]);
+    keeping_release(&call->keeping);
 }
 
 /* ---- numbers, lists and texts ---- */
@@ -236,6 +243,10 @@ const char *read_info(struct call *call, const mxArray *value, MPI_Info *info)
 {
     void *handle;
     const char *wrong;
+    if (mxIsStruct(value) && call->has_info) {
+        *info = call->own_info;
+        return NULL;
+    }
     if (mxIsStruct(value) && mxGetNumberOfElements(value) == 1) {
         wrong = mpi_problem(MPI_Info_create(info), "MPI_Info_create");
         if (wrong)
@@ -273,12 +284,18 @@ mxArray *handle_object(const char *class_name, const void *handle, const void *n
 mxArray *communicator_object(MPI_Comm comm)
 {
     double numbers[3];
-    int rank = 0, size = 0;
+    int rank = 0, size = 0, found = 0;
+    int *tag_max;
     if (comm == MPI_COMM_NULL)
         return mxCreateDoubleMatrix(0, 0, mxREAL);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
+    /* A program of sessions alone has not begun by MPI_COMM_WORLD. */
+    if (!exchange.tag_max && MPI_Comm_get_attr(comm, MPI_TAG_UB, &tag_max, &found) == MPI_SUCCESS && found) {
+        exchange.tag_max = *tag_max;
+        exchange.user_tag_max = *tag_max / 2;
+    }
     numbers[0] = (double)(uintptr_t)comm;
     numbers[1] = rank;
     numbers[2] = size;

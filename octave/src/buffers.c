@@ -18,9 +18,17 @@ struct block {
     int complex;
     mwSize dimensions;
     mwSize dims[VALUE_DIMENSIONS_MAX];
+    /* Operations and windows that read or write it. */
+    int uses;
+    /* The program has deleted it, and the memory goes when nothing uses it any more. */
+    int deleted;
     /* Memory of a window is freed with the window. */
-    int borrowed;
+    MPI_Win win;
+    struct block *next;
 };
+
+/* Blocks around memory of windows. */
+static struct block *borrowed_first;
 
 static const struct { mxClassID class_id; const char *name; MPI_Datatype real, complex; } CLASSES[] = {
     {mxDOUBLE_CLASS, "double", MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX},
@@ -81,6 +89,41 @@ MPI_Count buffer_bytes(const struct buffer *buffer)
 
 /* ---- what surrounds an array: {array, ...} ---- */
 
+int items_fit(MPI_Datatype type, MPI_Count count, MPI_Count offset, MPI_Count room)
+{
+    MPI_Count lower = 0, extent = 0, first = 0, length = 0, span;
+    MPI_Type_get_extent_c(type, &lower, &extent);
+    MPI_Type_get_true_extent_c(type, &first, &length);
+    if (count == 0 || length == 0)
+        return count >= 0;
+    if (count < 0 || __builtin_mul_overflow(count - 1, extent, &span))
+        return 0;
+    return offset + first + (span < 0 ? span : 0) >= 0 && offset <= room && first + length + (span > 0 ? span : 0) <= room - offset;
+}
+
+static const char *check_fits(const struct buffer *buffer, MPI_Count room)
+{
+    if (items_fit(buffer->type, buffer->count, 0, room))
+        return NULL;
+    return argument_problem("%lld items of the datatype do not fit into an array of %lld bytes", (long long)buffer->count,
+                            (long long)room);
+}
+
+/* The part of each process, at displacements in units of bytes. */
+static const char *check_parts(const struct call *call, const struct buffer *buffer, MPI_Count unit, MPI_Count room)
+{
+    int i;
+    for (i = 0; i < call->size; i++) {
+        MPI_Count offset;
+        if (!__builtin_mul_overflow((MPI_Count)buffer->displacements[i], unit, &offset) &&
+            items_fit(buffer->types ? buffer->types[i] : buffer->type, buffer->counts[i], offset, room))
+            continue;
+        return argument_problem("the part of process %d, %lld items at %lld, is not inside the array of %lld bytes", i,
+                                (long long)buffer->counts[i], (long long)buffer->displacements[i], (long long)room);
+    }
+    return NULL;
+}
+
 /* The first of a cell, or the value itself. */
 static const mxArray *memory_of(const mxArray *value)
 {
@@ -107,7 +150,7 @@ static const char *read_each(struct call *call, const mxArray *value, struct buf
     struct list list;
     MPI_Count *displacements = NULL;
     const char *wrong;
-    if (mxGetNumberOfElements(value) != 4)
+    if (!mxIsCell(value) || mxGetNumberOfElements(value) != 4)
         return argument_problem("{array, counts, displacements in bytes, {types}} is wanted");
     wrong = read_counts(call, mxGetCell(value, 1), &buffer->counts);
     if (!wrong)
@@ -120,13 +163,13 @@ static const char *read_each(struct call *call, const mxArray *value, struct buf
         return argument_problem("there are %d datatypes for %d processes", list.length, call->size);
     buffer->displacements = (MPI_Aint *)displacements;
     buffer->types = list.of.types;
-    return NULL;
+    return check_parts(call, buffer, 1, buffer_bytes(buffer));
 }
 
 static const char *read_vector(struct call *call, const mxArray *value, struct buffer *buffer)
 {
     mwSize given = mxIsCell(value) ? mxGetNumberOfElements(value) : 0;
-    MPI_Count *displacements = NULL;
+    MPI_Count *displacements = NULL, room = buffer_bytes(buffer), lower, extent = 1;
     const char *wrong;
     int i;
     if (given < 2)
@@ -143,30 +186,11 @@ static const char *read_vector(struct call *call, const mxArray *value, struct b
         for (i = 1; i < call->size; i++)
             displacements[i] = displacements[i - 1] + buffer->counts[i - 1];
     }
-    for (i = 0; given < 4 && buffer->object == NULL && i < call->size; i++)
-        if (buffer->counts[i] < 0 || displacements[i] < 0 || displacements[i] + buffer->counts[i] > buffer->count)
-            return argument_problem("the part of process %d, elements %lld to %lld, is not inside the array of %lld", i,
-                                    (long long)displacements[i] + 1, (long long)(displacements[i] + buffer->counts[i]),
-                                    (long long)buffer->count);
     buffer->displacements = (MPI_Aint *)displacements;
-    return NULL;
+    MPI_Type_get_extent_c(buffer->type, &lower, &extent);
+    return check_parts(call, buffer, extent, room);
 }
 
-/* Whether `count` items of a type, laid side by side, stay inside memory of `room` bytes. */
-static const char *check_fits(const struct buffer *buffer, MPI_Count room)
-{
-    MPI_Count lower = 0, extent = 0, first = 0, length = 0, last = buffer->count - 1;
-    MPI_Type_get_extent_c(buffer->type, &lower, &extent);
-    MPI_Type_get_true_extent_c(buffer->type, &first, &length);
-    if (buffer->count < 0)
-        return argument_problem("the count of a buffer is %lld", (long long)buffer->count);
-    if (buffer->count == 0 || length == 0)
-        return NULL;
-    if (first + (extent < 0 ? last * extent : 0) >= 0 && first + length + (extent > 0 ? last * extent : 0) <= room)
-        return NULL;
-    return argument_problem("%lld items of the datatype do not fit into an array of %lld bytes", (long long)buffer->count,
-                            (long long)room);
-}
 
 /* {array, type} and {array, count, type}.  Without a count, as many as fit, which for a subarray is one. */
 static const char *read_plain(const mxArray *value, struct buffer *buffer)
@@ -194,6 +218,8 @@ static const char *read_plain(const mxArray *value, struct buffer *buffer)
 
 static const char *read_surroundings(struct call *call, const mxArray *value, char letter, struct buffer *buffer)
 {
+    if (buffer->address == MPI_IN_PLACE)
+        return NULL;
     if (letter == 'V')
         return read_vector(call, value, buffer);
     if (letter == 'W')
@@ -220,6 +246,12 @@ static const char *use_block(struct call *call, const mxArray *value, struct buf
     buffer->object = (mxArray *)value;
     if (call->lasting)
         call_keep(call, buffer->object = mxDuplicateArray(value));
+    if ((void *)block != MPI_IN_PLACE && !block->address)
+        return argument_problem("the window of this mpi.Buffer has been freed");
+    if (call->lasting && (void *)block != MPI_IN_PLACE) {
+        block->uses++;
+        call->keeping.blocks[call->keeping.block_count++] = block;
+    }
     if ((void *)block == MPI_IN_PLACE) {
         buffer->address = MPI_IN_PLACE;
         buffer->type = MPI_DOUBLE;
@@ -259,15 +291,17 @@ const char *read_sent(struct call *call, const mxArray *value, char letter, stru
     return wrong ? wrong : read_surroundings(call, value, letter, buffer);
 }
 
-static mxArray *array_of(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int zero)
+mxArray *array_of(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int zero)
 {
-    if (class_id == mxLOGICAL_CLASS)
-        return mxCreateLogicalArray(dimensions, dims);
-    if (class_id == mxCHAR_CLASS)
-        return mxCreateCharArray(dimensions, dims);
-    if (zero)
-        return mxCreateNumericArray(dimensions, dims, class_id, complex ? mxCOMPLEX : mxREAL);
-    return mxCreateUninitNumericArray(dimensions, (mwSize *)dims, class_id, complex ? mxCOMPLEX : mxREAL);
+    size_t bytes = element_bytes(type_for(class_id, complex));
+    mxArray *array;
+    mwSize i;
+    for (i = 0; i < dimensions; i++)
+        bytes *= dims[i];
+    array = dense_array(class_id, complex, dimensions, dims, bytes >= PAYLOAD_BYTES_MIN);
+    if (zero && bytes)
+        memset(mxGetData(array), 0, bytes);
+    return array;
 }
 
 mxArray *array_like(const mxArray *like, mwSize dimensions, const mwSize *dims)
@@ -335,19 +369,20 @@ const char *read_replaced(struct call *call, const mxArray *value, struct buffer
         wrong = use_block(call, memory, buffer);
     } else {
         wrong = memory ? new_array(call, memory, '1', buffer) : not_an_array(value);
-        if (!wrong)
+        if (!wrong && buffer->count)
             memcpy(buffer->address, mxGetData(memory), (size_t)buffer_bytes(buffer));
     }
     return wrong ? wrong : read_surroundings(call, value, 'B', buffer);
 }
 
-const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int at_root,
+const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int here,
                           struct buffer *buffer)
 {
     const mxArray *memory = value ? memory_of(value) : NULL;
     char letter = variant == 'V' || variant == 'W' ? variant : 'B';
     const char *wrong;
-    if (!at_root && (variant == 'g' || variant == 'r' || variant == 'V')) {
+    if (!here) {
+        buffer->absent = 1;
         buffer->array = mxCreateDoubleMatrix(0, 0, mxREAL);
         buffer->type = MPI_BYTE;
         if (call->lasting)
@@ -364,7 +399,7 @@ const char *read_received(struct call *call, const mxArray *value, char variant,
     if (!memory)
         return not_an_array(value);
     /* Parts of an array are received into a copy: what lies between them stays as it is. */
-    if (mxIsCell(value))
+    if (mxIsCell(value) || variant == 'c' || variant == 'd')
         wrong = read_replaced(call, memory, buffer);
     else
         wrong = new_array(call, memory, variant, buffer);
@@ -386,12 +421,10 @@ mxArray *take_received(struct buffer *buffer, const MPI_Status *status)
     if (buffer->object)
         return mxDuplicateArray(buffer->object);
     if (status && buffer->before)
-        MPI_Get_count_c(status, buffer->type, &received);
-    if (received >= 0 && received < buffer->count) {
-        size_t bytes = element_bytes(buffer->type);
-        memcpy((char *)buffer->address + (size_t)received * bytes, (const char *)mxGetData(buffer->before) + (size_t)received * bytes,
-               (size_t)(buffer->count - received) * bytes);
-    }
+        MPI_Get_elements_c(status, MPI_BYTE, &received);
+    if (received >= 0 && received < buffer_bytes(buffer))
+        memcpy((char *)buffer->address + (size_t)received, (const char *)mxGetData(buffer->before) + (size_t)received,
+               (size_t)(buffer_bytes(buffer) - received));
     buffer->array = NULL;
     return result;
 }
@@ -406,6 +439,7 @@ static const char *new_block(const mxArray *like, struct block **made)
     if (!block)
         return argument_problem("out of memory for a buffer");
     block->type = type;
+    block->win = MPI_WIN_NULL;
     block->elements = (MPI_Count)mxGetNumberOfElements(like);
     block->class_id = mxGetClassID(like);
     block->complex = mxIsComplex(like);
@@ -446,28 +480,56 @@ static const char *buffer_make(int nlhs, mxArray *plhs[], int nrhs, const mxArra
     return NULL;
 }
 
-double block_around(void *address, const mxArray *like)
+double block_around(void *address, const mxArray *like, MPI_Win win)
 {
     struct block *block;
     if (new_block(like, &block))
         return 0;
     block->address = address;
-    block->borrowed = 1;
+    block->win = win;
+    block->next = borrowed_first;
+    borrowed_first = block;
     return (double)(uintptr_t)block;
+}
+
+void blocks_forget(MPI_Win win)
+{
+    struct block *block;
+    for (block = borrowed_first; block; block = block->next)
+        if (block->win == win)
+            block->address = NULL;
+}
+
+static void free_block(struct block *block)
+{
+    struct block **link = &borrowed_first;
+    int finalized = 0;
+    while (*link && *link != block)
+        link = &(*link)->next;
+    if (*link)
+        *link = block->next;
+    MPI_Finalized(&finalized);
+    if (block->win == MPI_WIN_NULL && !finalized)
+        MPI_Free_mem(block->address);
+    free(block);
+}
+
+void block_unuse(struct block *block)
+{
+    if (--block->uses == 0 && block->deleted)
+        free_block(block);
 }
 
 static const char *buffer_free_block(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     struct block *block = NULL;
-    int finalized = 0;
     const char *wrong = nrhs == 1 ? read_block(prhs[0], &block) : argument_problem("a buffer is wanted");
     (void)nlhs, (void)plhs;
     if (wrong || (void *)block == MPI_IN_PLACE)
         return wrong;
-    MPI_Finalized(&finalized);
-    if (!block->borrowed && !finalized)
-        MPI_Free_mem(block->address);
-    free(block);
+    block->deleted = 1;
+    if (block->uses == 0)
+        free_block(block);
     return NULL;
 }
 
@@ -491,7 +553,9 @@ static const char *chosen(const struct block *block, const mxArray *list, mwSize
 
 static const char *no_memory_of_its_own(const struct block *block)
 {
-    return (void *)block == MPI_IN_PLACE ? argument_problem("mpi.IN_PLACE has no elements") : NULL;
+    if ((void *)block == MPI_IN_PLACE)
+        return argument_problem("mpi.IN_PLACE has no elements");
+    return block->address ? NULL : argument_problem("the window of this mpi.Buffer has been freed");
 }
 
 /* value = b.get(), elements = b.get(indices). */

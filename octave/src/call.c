@@ -13,6 +13,12 @@ struct row {
     int (*run)(struct call *call);
 };
 
+/* An error handler that returns leaves the error to its caller, who is the program here. */
+static int call_handler(int code, int error)
+{
+    return code != MPI_SUCCESS ? code : error;
+}
+
 #define ROW(owner, name, signature, expression) \
     static int owner##_##name(struct call *call) { (void)call; return expression; }
 /* Blocking, nonblocking and persistent; `inputs` counts those of the signature. */
@@ -127,13 +133,23 @@ static int length_of_list(const struct call *call, char letter)
         return source_count(COMM(0));
     case 't':
         return destination_count(COMM(0));
+    case 'p':
+        MPI_Comm_size(COMM(0), &count);
+        return count;
+    case 'j':
+        return LENGTH(1) > 0 ? INTS(1)[LENGTH(1) - 1] : 0;
+    case 'h':
+        for (other = 0; other < LENGTH(2); other++)
+            count += INTS(2)[other];
+        return count;
     default:
         return call->at[letter - '0'].list.length;
     }
 }
 
-/* Processes on the other side, for whom a buffer has parts; neighbours for collectives on neighbourhoods. */
-static void count_processes(struct call *call, const struct row *row, int received)
+/* Processes on the other side, for whom a buffer has parts; neighbours for collectives on neighbourhoods.  What is one process's share
+   (`variant` p) was divided among those on this side. */
+static void count_processes(struct call *call, const struct row *row, int received, char variant)
 {
     int inter = 0;
     if (strstr(row->name, "eighbor")) {
@@ -141,7 +157,7 @@ static void count_processes(struct call *call, const struct row *row, int receiv
         return;
     }
     MPI_Comm_test_inter(COMM(0), &inter);
-    if (inter)
+    if (inter && variant != 'p')
         MPI_Comm_remote_size(COMM(0), &call->size);
     else
         MPI_Comm_size(COMM(0), &call->size);
@@ -336,11 +352,48 @@ static const char *read_signature(const struct row *row, struct reading *reading
     return NULL;
 }
 
-static int is_in_buffer(const mxArray *value)
+/* What this process does where one is the root: it has the data of all (gives), or a part of them (takes).  The root's own group of an
+   inter-communicator says MPI_ROOT or MPI_PROC_NULL, and takes no part. */
+struct part {
+    int gives;
+    int takes;
+};
+
+static struct part part_of(struct call *call, const struct reading *reading)
 {
-    if (value && mxIsCell(value) && mxGetNumberOfElements(value) > 0)
-        value = mxGetCell(value, 0);
-    return value && is_object_of(value, "mpi.Buffer");
+    struct part part = {1, 1};
+    int q, rank = -1, inter = 0;
+    for (q = 0; q < reading->count; q++)
+        if (reading->items[q].letter == 'q') {
+            MPI_Comm_test_inter(COMM(0), &inter);
+            MPI_Comm_rank(COMM(0), &rank);
+            part.gives = NUMBER(q) == (inter ? MPI_ROOT : rank);
+            part.takes = !inter || NUMBER(q) >= 0;
+        }
+    return part;
+}
+
+static const char *check_division(struct call *call, const struct item *item, const struct buffer *buffer)
+{
+    int parts = item->variant == '2' ? NUMBER(2) : call->size;
+    if (!strchr("sangd2", item->variant) || buffer->absent || buffer->address == MPI_IN_PLACE)
+        return NULL;
+    if (item->variant == '2' && parts < 1)
+        return argument_problem("there are %d partitions where at least one is wanted", parts);
+    if (parts > 0 && buffer->count % parts != 0)
+        return argument_problem("%lld elements cannot be divided by %d %s", (long long)buffer->count, parts,
+                                item->variant == '2' ? "partitions" : "processes");
+    return NULL;
+}
+
+static const char *read_one_received(struct call *call, const struct reading *reading, int k, int sent, struct part part)
+{
+    const struct item *item = &reading->items[k];
+    const mxArray *value = reading->values[k], *like = value ? value : sent >= 0 ? reading->values[sent] : NULL;
+    int here = strchr("grV", item->variant) ? part.gives : part.takes;
+    if (item->letter == 'M')
+        return read_received(call, value, ' ', NULL, part.takes, &call->at[k].buffer);
+    return read_received(call, like, item->variant, value ? NULL : &call->at[sent < 0 ? 0 : sent].buffer, here, &call->at[k].buffer);
 }
 
 static const char *read_buffer(struct call *call, const struct row *row, const struct reading *reading, int k, int *sent)
@@ -348,38 +401,122 @@ static const char *read_buffer(struct call *call, const struct row *row, const s
     const struct item *item = &reading->items[k];
     const mxArray *value = reading->values[k];
     struct buffer *buffer = &call->at[k].buffer;
-    int q, rank = -1, root = 0, at_root = 1;
-    /* What is used again and again has to be where it was. */
-    if (item->letter == 'R' && strstr(row->name, "Init") && !is_in_buffer(value))
-        return argument_problem("a persistent request receives into an mpi.Buffer");
-    for (q = 0; q < reading->count; q++)
-        if (reading->items[q].letter == 'q') {
-            root = NUMBER(q);
-            MPI_Comm_rank(COMM(0), &rank);
-            at_root = root == rank || root == MPI_ROOT;
-        }
+    struct part part = part_of(call, reading);
+    const char *wrong;
     if (reading->items[0].letter == 'c')
-        count_processes(call, row, item->letter == 'R');
-    if (item->letter == 'R') {
-        const mxArray *like = value ? value : *sent >= 0 ? reading->values[*sent] : NULL;
-        return read_received(call, like, item->variant, value ? NULL : &call->at[*sent < 0 ? 0 : *sent].buffer, at_root, buffer);
+        count_processes(call, row, item->letter == 'R', item->variant);
+    if (item->letter == 'D' || (item->letter == 'M' && part.gives)) {
+        wrong = read_replaced(call, value, buffer);
+    } else if (item->letter == 'R' || item->letter == 'M') {
+        wrong = read_one_received(call, reading, k, *sent, part);
+    } else {
+        *sent = k;
+        /* Only the root of a scatter sends. */
+        if (!part.gives && strstr(row->name, "catter")) {
+            buffer->absent = 1;
+            buffer->type = MPI_BYTE;
+            return NULL;
+        }
+        wrong = read_sent(call, value, item->letter, buffer);
     }
-    if (item->letter == 'D' || (item->letter == 'M' && at_root))
-        return read_replaced(call, value, buffer);
-    if (item->letter == 'M')
-        return read_received(call, value, ' ', NULL, 1, buffer);
-    *sent = k;
-    /* Only the root of a scatter sends. */
-    if (!at_root && strncmp(row->name, "Comm.", 5) == 0 && strstr(row->name, "catter")) {
-        buffer->type = MPI_BYTE;
-        return NULL;
-    }
-    return read_sent(call, value, item->letter, buffer);
+    /* What is used again and again has to be where it was. */
+    if (!wrong && strchr("RDM", item->letter) && strstr(row->name, "Init") && !buffer->absent && !buffer->object)
+        wrong = argument_problem("a persistent request receives into an mpi.Buffer");
+    if (!wrong && item->variant == 'b' && !buffer->object)
+        wrong = argument_problem("what MPI uses between two calls is an mpi.Buffer");
+    return wrong ? wrong : check_division(call, item, buffer);
 }
 
 static int is_access(const struct row *row)
 {
     return strncmp(row->name, "Win.", 4) == 0;
+}
+
+static int has_epochs(const struct row *row)
+{
+    return is_access(row) || strncmp(row->name, "File.", 5) == 0;
+}
+
+static const char *check_lists(struct call *call, const struct reading *reading)
+{
+    int k, wanted;
+    for (k = 0; k < reading->count; k++) {
+        char letter = reading->items[k].letter, variant = reading->items[k].variant;
+        if (!strchr("IL", letter) || variant == ' ' || !reading->values[k])
+            continue;
+        if (variant == 'z') {
+            if (LENGTH(k) % 3 != 0)
+                return argument_problem("ranges are columns of three, [first; last; step]");
+            continue;
+        }
+        wanted = length_of_list(call, variant);
+        /* Without a topology MPI says so. */
+        if (LENGTH(k) != wanted && !(variant == 'd' && wanted == 0))
+            return argument_problem("argument %d has %d numbers where %d are wanted", k + 1, LENGTH(k), wanted);
+    }
+    return NULL;
+}
+
+/* A reduction has one count and one datatype for what it takes and what it gives. */
+static const char *check_reduction(struct call *call, const struct row *row, const struct buffer *sent, const struct buffer *received,
+                                   MPI_Op op)
+{
+    MPI_Count wanted = sent->count, given = received->count, own = 0;
+    int rank = 0, i, blocks = strstr(row->name, "ScatterBlock") != NULL, parts = !blocks && strstr(row->name, "educeScatter");
+    if (received->absent || (op == MPI_NO_OP && is_access(row)))
+        return NULL;
+    if (parts) {
+        MPI_Comm_rank(COMM(0), &rank);
+        own = COUNTS(2)[rank];
+        for (wanted = 0, i = 0; i < LENGTH(2); i++)
+            wanted += COUNTS(2)[i];
+        if (sent->address != MPI_IN_PLACE && sent->count != wanted)
+            return argument_problem("the counts add up to %lld, and the array has %lld elements", (long long)wanted,
+                                    (long long)sent->count);
+        if (received->count < (sent->address == MPI_IN_PLACE ? wanted : own))
+            return argument_problem("what is received has %lld elements, and the array for it %lld", (long long)own,
+                                    (long long)received->count);
+    }
+    if (sent->address == MPI_IN_PLACE)
+        return blocks && given % call->size ? argument_problem("%lld elements cannot be divided by %d processes", (long long)given,
+                                                               call->size) : NULL;
+    if (sent->type != received->type)
+        return argument_problem("what is reduced and what is received have different classes");
+    if (!parts && wanted != given * (blocks ? call->size : 1))
+        return argument_problem("%lld elements are reduced, and what is received has %lld", (long long)wanted, (long long)given);
+    return NULL;
+}
+
+static const char *check_access(struct call *call, const struct row *row)
+{
+    if (strcmp(row->name, "Win.fetchAndOp") != 0 && strcmp(row->name, "Win.compareAndSwap") != 0)
+        return NULL;
+    if (call->at[1].buffer.count != 1 || call->at[5].buffer.count != 1)
+        return argument_problem("one element is wanted");
+    if (row->name[4] == 'c' && (call->at[2].buffer.count != 1 || call->at[2].buffer.type != call->at[1].buffer.type ||
+                                call->at[5].buffer.type != call->at[1].buffer.type))
+        return argument_problem("the value and the expected one have to be one element of the same class each");
+    return NULL;
+}
+
+/* What the buffers of a row have to do with each other. */
+static const char *check_buffers(struct call *call, const struct row *row, const struct reading *reading, int sent)
+{
+    const char *wrong = NULL;
+    int k, received = -1, op = -1;
+    for (k = 0; k < reading->count; k++) {
+        if (reading->items[k].letter == 'R' || reading->items[k].letter == 'D')
+            received = k;
+        if (reading->items[k].letter == 'o')
+            op = k;
+    }
+    if (op >= 0 && received >= 0 && sent >= 0)
+        wrong = check_reduction(call, row, &call->at[sent].buffer, &call->at[received].buffer, OP(op));
+    if (!wrong && is_access(row))
+        wrong = check_access(call, row);
+    if (!wrong && is_access(row) && call->lasting && received >= 0)
+        wrong = window_check(row->name, &call->at[received].buffer);
+    return wrong;
 }
 
 static const char *read_inputs(struct call *call, const struct row *row, struct reading *reading)
@@ -390,16 +527,14 @@ static const char *read_inputs(struct call *call, const struct row *row, struct 
         if (!is_buffer(reading->items[k].letter))
             wrong = reading->values[k] ? read_input(call, k, &reading->items[k], reading->values[k])
                                        : use_default(call, k, &reading->items[k]);
-    if (!wrong && is_access(row) && !call->lasting)
+    if (!wrong)
+        wrong = check_lists(call, reading);
+    if (!wrong && has_epochs(row) && !call->lasting)
         call->lasting = window_keeps(row->name, WIN(0));
     for (k = 0; k < reading->count && !wrong; k++)
         if (is_buffer(reading->items[k].letter))
             wrong = read_buffer(call, row, reading, k, &sent);
-    if (!wrong && is_access(row) && call->lasting && reading->items[reading->count - 1].letter == 'R')
-        wrong = window_check(row->name, &call->at[reading->count - 1].buffer);
-    if (!wrong && strcmp(row->name, "Win.get") == 0 && call->lasting)
-        wrong = window_check(row->name, &call->at[1].buffer);
-    return wrong;
+    return wrong ? wrong : check_buffers(call, row, reading, sent);
 }
 
 /* ---- results ---- */
@@ -541,6 +676,15 @@ static const char *most_outputs(const struct reading *reading, int nlhs)
     return nlhs > possible ? argument_problem("%d outputs are asked for where %d are possible", nlhs, possible) : NULL;
 }
 
+/* Receives and probes wait for a message where control-C can end that. */
+static const char *wait_for_envelope(struct call *call, const struct row *row)
+{
+    int source = strcmp(row->name, "Comm.Recv") == 0 ? 2 : 1;
+    if (source == 1 && strcmp(row->name, "Comm.probe") != 0 && strcmp(row->name, "Comm.mprobe") != 0)
+        return NULL;
+    return wait_for_message(COMM(0), NUMBER(source), NUMBER(source + 1));
+}
+
 const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
 {
     const struct row *row = find_row(name);
@@ -562,9 +706,11 @@ const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, cons
         wrong = read_inputs(&call, row, &reading);
     if (!wrong)
         wrong = prepare_results(&call, &reading);
+    if (!wrong && waits_can_end())
+        wrong = wait_for_envelope(&call, row);
     if (!wrong)
         wrong = mpi_problem(row->run(&call), name);
-    if (!wrong && is_access(row) && !has_request(row))
+    if (!wrong && has_epochs(row) && !has_request(row))
         wrong = window_after(row->name, &call);
     if (!wrong)
         take_results(&call, row, &reading, nlhs, plhs);

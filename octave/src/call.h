@@ -17,12 +17,15 @@
  *     R                     what is received: a value of the class and size wanted, which becomes a result; RV and RW
  *                           as V and W.  It may be missing in R1, which is like B then, in Rz, which is also zero where
  *                           nothing arrives, in Rn, which has one B for each process, in Rp, the share of one process
- *                           in B, and in Rr and Rg, which are R1 and Rn at the root and nothing elsewhere
+ *                           in B, and in Rr and Rg, which are R1 and Rn at the root and nothing elsewhere.  In Rc and Rd
+ *                           elements stay as they were where nothing arrives
+ *     Bs Ra Rn Rg Rd        are divided among processes or neighbours, B2 and R2 by input 2; Bb has to be an mpi.Buffer
  *     D M                   what is sent and received in one place; M is sent at the root only
  *     x k                   a request; where in a target: an element, from 1, or a datatype
  *     r u                   (results) a request, a status
- *     I3                    (results) as many ints as input 3 has; Id, Ix, Ie, In, Is, It: as a topology has dimensions,
- *                           nodes, edges, neighbours of input 1, sources, destinations
+ *     I3                    as many ints as input 3 has; Id, Ix, Ie, In, Is, It: as a topology has dimensions,
+ *                           nodes, edges, neighbours of input 1, sources, destinations; Ip: as there are processes;
+ *                           Iz: in threes; Ij: as the last of input 1 says; Ih: as input 2 adds up to
  *
  * '!' in front: may be called at any time.  '=' and a number (or 'any', '+') behind a letter is the value of a missing argument.  A row with a request among its results
  * keeps what it sends and receives alive until the request is complete; what it received is that of the wait.
@@ -45,6 +48,8 @@ struct buffer {
     mxArray *object;
     /* Elements beyond those that arrive stay as they were. */
     const mxArray *before;
+    /* Nothing is received here; the result is []. */
+    int absent;
 };
 
 struct list {
@@ -82,6 +87,16 @@ union argument {
 
 enum { ARGUMENTS_MAX = 16 };
 
+struct block;
+
+/* What MPI goes on using after a call: arrays, and memory of mpi.Buffers. */
+struct keeping {
+    mxArray *arrays[8];
+    int array_count;
+    struct block *blocks[4];
+    int block_count;
+};
+
 /* One call, or what a request keeps of it until it is complete. */
 struct call {
     union argument at[ARGUMENTS_MAX];
@@ -93,8 +108,7 @@ struct call {
     int owned_count;
     MPI_Info own_info;
     int has_info;
-    mxArray *kept[8];
-    int kept_count;
+    struct keeping keeping;
     /* Set where MPI goes on using all this after the call. */
     int lasting;
 };
@@ -120,7 +134,7 @@ struct call {
 #define TYPES(k) call->at[k].list.of.types
 #define LENGTH(k) call->at[k].list.length
 #define BUFFER(k) call->at[k].buffer.address, call->at[k].buffer.count, call->at[k].buffer.type
-/* The part of one process, where a buffer holds that of each. */
+/* The part of one process, where a buffer holds that of each: of all that are received, or of all that are sent. */
 #define SHARE(k) call->at[k].buffer.address, call->at[k].buffer.count / call->size, call->at[k].buffer.type
 #define VECTOR(k) call->at[k].buffer.address, call->at[k].buffer.counts, call->at[k].buffer.displacements, \
                   call->at[k].buffer.type
@@ -133,6 +147,8 @@ struct call {
 /* Two buffers of a reduction, which has one count; of the second one where the first is in place. */
 #define REDUCED(k, l) MEMORY(k), MEMORY(l), call->at[MEMORY(k) == MPI_IN_PLACE ? l : k].buffer.count, \
                       call->at[MEMORY(k) == MPI_IN_PLACE ? l : k].buffer.type
+/* What a process keeps of a reduction; in place, its buffer has the parts of all. */
+#define BLOCK(k, l) MEMORY(l), call->at[l].buffer.count / (MEMORY(k) == MPI_IN_PLACE ? call->size : 1), BUFFER_TYPE(l)
 #define PLACE(k) call->at[k].place.displacement
 /* The target of a one-sided operation takes what the origin has, unless a datatype says where. */
 #define TARGET(k, l) PLACE(k), call->at[k].place.type == MPI_DATATYPE_NULL ? call->at[l].buffer.count : 1, \
@@ -153,7 +169,8 @@ struct operation {
     int outputs_max;
 };
 
-extern const struct operation buffer_operations[], request_operations[], value_operations[], object_operations[];
+extern const struct operation buffer_operations[], request_operations[], value_operations[], object_operations[], packing_operations[],
+    inquiry_operations[];
 
 /* MPI runs by MPI_Init, or while there are sessions. */
 extern int sessions_open;
@@ -183,6 +200,7 @@ int is_object_of(const mxArray *value, const char *class_name);
 void *call_memory(struct call *call, size_t bytes);
 void call_keep(struct call *call, mxArray *array);
 void call_release(struct call *call);
+void keeping_release(struct keeping *keeping);
 
 /* An object of a class of mpi.*, made of numbers; an empty array for a null handle. */
 mxArray *object_of(const char *class_name, int count, const double numbers[]);
@@ -192,16 +210,21 @@ mxArray *status_object(const MPI_Status *status);
 
 /* ---- buffers.c: arrays as MPI's buffers ---- */
 
-/* A handle of an mpi.Buffer around memory of a window, or 0. */
-double block_around(void *address, const mxArray *like);
 /* An array of the same class, whose elements are not set. */
 mxArray *array_like(const mxArray *like, mwSize dimensions, const mwSize *dims);
+/* A handle of an mpi.Buffer around memory of a window, or 0; the memory goes with the window. */
+double block_around(void *address, const mxArray *like, MPI_Win win);
+void blocks_forget(MPI_Win win);
+void block_unuse(struct block *block);
+/* Whether `count` items of a type stay inside memory of `room` bytes, the first one at `offset`. */
+int items_fit(MPI_Datatype type, MPI_Count count, MPI_Count offset, MPI_Count room);
 /* MPI's datatype for the elements of an array, or MPI_DATATYPE_NULL. */
 MPI_Datatype type_of_elements(const mxArray *array);
 MPI_Datatype type_of_class(const char *name);
+mxArray *array_of(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int zero);
 const char *read_sent(struct call *call, const mxArray *value, char letter, struct buffer *buffer);
-/* `letter` and `variant` are those of the signature; `sent` is the buffer beside it, `at_root` whether something is received here. */
-const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int at_root,
+/* `letter` and `variant` are those of the signature; `sent` is the buffer beside it, `here` whether something is received here. */
+const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int here,
                           struct buffer *buffer);
 /* D, and M at the root: the result is a copy. */
 const char *read_replaced(struct call *call, const mxArray *value, struct buffer *buffer);
@@ -221,18 +244,39 @@ mxArray *value_request(MPI_Comm comm, int source, int tag);
    could still match the same message. */
 const char *advance_value_requests(MPI_Comm comm, int source, int tag, int *taken);
 const char *read_request(const mxArray *value, MPI_Request *request);
+/* A communicator is freed: nothing more is received by it. */
+void requests_forget(MPI_Comm comm);
 
 /* ---- values.c: messages and collectives of values of any kind ---- */
 
 const char *receive_value(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[], struct waiting *from);
 int value_is_waiting(MPI_Comm comm, int source, int tag);
+/* Until there is a message of values, where waits can end; not for one of this process to itself, which nobody else can send. */
+const char *wait_for_value_message(MPI_Comm comm, int source, int tag);
+
+/* ---- interrupt.c: control-C while a session waits ---- */
+
+/* Whether waits have to ask again and again, so that control-C can end them. */
+int waits_can_end(void);
+/* Between two questions; an error if the wait is to end. */
+const char *pause_a_little(int *turns);
+/* Until there is a message, where waits can end. */
+const char *wait_for_message(MPI_Comm comm, int source, int tag);
+
+/* ---- attached.c: memory for buffered sends ---- */
+
+/* Of a communicator or a session, or of the process if both are null; without bytes, as much as is needed. */
+int attach_memory(MPI_Comm comm, MPI_Session session, MPI_Count bytes);
+int detach_memory(MPI_Comm comm, MPI_Session session, MPI_Count *bytes);
 
 /* ---- windows.c: arrays in accesses to windows ---- */
 
-/* Whether an access keeps the arrays that it sends until its epoch ends. */
-int window_keeps(const char *name, MPI_Win win);
+/* Whether an access keeps the arrays that it sends until its epoch ends.  A split collective of a file is like an epoch. */
+int window_keeps(const char *name, const void *handle);
 const char *window_check(const char *name, const struct buffer *received);
 const char *window_after(const char *name, struct call *call);
+/* The window of mpi.Buffers keeps these until it is freed. */
+const char *window_hold(MPI_Win win, struct keeping *keeping);
 void window_forget(MPI_Win win);
 
 /* ---- operations.c ---- */

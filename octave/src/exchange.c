@@ -50,6 +50,8 @@ const char *exchange_begin(void)
     if (wrong)
         return wrong;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    /* Errors that belong to no communicator come by this one (section 9.3). */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong = mpi_problem(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_max, &found),
                         "MPI_Comm_get_attr");
     exchange.tag_max = found ? *tag_max : 32767;
@@ -94,6 +96,8 @@ static void advance_sendings(void)
 
 static int next_payload_tag(void)
 {
+    if (payload_tag < exchange.user_tag_max)
+        payload_tag = exchange.user_tag_max;
     payload_tag =
         payload_tag < exchange.payload_tag_max ? payload_tag + 1 : exchange.user_tag_max + 1;
     return payload_tag;

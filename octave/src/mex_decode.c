@@ -27,62 +27,12 @@ static mwSize interpreter_dims(const struct value_item *item, mwSize *dims)
     return (mwSize)item->dimensions;
 }
 
-#ifdef POSTRIDER_OCTAVE
-/* Octave copies an array made by mxCreateNumericArray when the MEX function
-   returns it, and in Octave 7 such an array has room for the real parts only when
-   it is complex.  What one of its own functions made is returned as it is.  So
-   large and complex arrays are made by resize(zero, dims) of Octave, where zero is
-   a scalar of the right class; the complex one is 1i, since Octave makes an array
-   real when it holds real numbers only. */
-static mxArray *create_by_resize(mwSize dimensions, const mwSize *dims,
-                                 const struct value_item *item)
-{
-    mxArray *arguments[2], *made;
-    if (item->flags & VALUE_COMPLEX) {
-        arguments[0] = call_builtin("I", 0, arguments);
-        if (item->type == VALUE_SINGLE) {
-            mxArray *as_double = arguments[0];
-            arguments[0] = call_builtin("single", 1, &as_double);
-            mxDestroyArray(as_double);
-        }
-    } else {
-        arguments[0] = mxCreateNumericMatrix(1, 1, value_class_of(item->type), mxREAL);
-    }
-    arguments[1] = row_of_extents(dimensions, dims);
-    made = call_builtin("resize", 2, arguments);
-    mxDestroyArray(arguments[0]);
-    mxDestroyArray(arguments[1]);
-    return made;
-}
-
-/* complex(array, array) is complex whatever its elements are. */
-static mxArray *complex_of(mxArray *array)
-{
-    mxArray *arguments[2], *made;
-    arguments[0] = arguments[1] = array;
-    made = call_builtin("complex", 2, arguments);
-    mxDestroyArray(array);
-    return made;
-}
-#endif
-
 static mxArray *create_dense(const struct value_item *item)
 {
     mwSize dims[VALUE_DIMENSIONS_MAX + 2];
     mwSize dimensions = interpreter_dims(item, dims);
-    if (item->type == VALUE_LOGICAL)
-        return mxCreateLogicalArray(dimensions, dims);
-    if (item->type == VALUE_CHAR8 || item->type == VALUE_CHAR16)
-        return mxCreateCharArray(dimensions, dims);
-#ifdef POSTRIDER_OCTAVE
-    if (item->elements && (item->flags & (VALUE_EXTERNAL | VALUE_COMPLEX)))
-        return create_by_resize(dimensions, dims, item);
-    if (item->flags & VALUE_COMPLEX)
-        return complex_of(
-            mxCreateNumericArray(dimensions, dims, value_class_of(item->type), mxREAL));
-#endif
-    return mxCreateUninitNumericArray(dimensions, dims, value_class_of(item->type),
-                                      (item->flags & VALUE_COMPLEX) ? mxCOMPLEX : mxREAL);
+    return dense_array(value_class_of(item->type), (item->flags & VALUE_COMPLEX) != 0, dimensions, dims,
+                       (item->flags & VALUE_EXTERNAL) != 0);
 }
 
 /* Characters of the other width: a row is converted between UTF-8 and UTF-16. */

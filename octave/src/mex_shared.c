@@ -56,7 +56,8 @@ mxArray *call_builtin(const char *name, int count, mxArray *const arguments[])
 {
     mxArray *all[1 + BUILTIN_ARGUMENTS_MAX], *made = NULL;
     all[0] = mxCreateString(name);
-    memcpy(all + 1, arguments, (size_t)count * sizeof *arguments);
+    if (count)
+        memcpy(all + 1, arguments, (size_t)count * sizeof *arguments);
     mexCallMATLAB(1, &made, 1 + count, all, "builtin");
     mxDestroyArray(all[0]);
     return made;
@@ -77,6 +78,62 @@ mxArray *same_value(const mxArray *value)
     return mxDuplicateArray(value);
 }
 #endif
+
+#ifdef POSTRIDER_OCTAVE
+/* Octave copies an array made by mxCreateNumericArray when the MEX function
+   returns it, and in Octave 7 such an array has room for the real parts only when
+   it is complex.  What one of its own functions made is returned as it is.  So
+   large and complex arrays are made by resize(zero, dims) of Octave, where zero is
+   a scalar of the right class; the complex one is 1i, since Octave makes an array
+   real when it holds real numbers only. */
+static mxArray *create_by_resize(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims)
+{
+    mxArray *arguments[2], *made;
+    if (complex) {
+        arguments[0] = call_builtin("I", 0, NULL);
+        if (class_id == mxSINGLE_CLASS) {
+            mxArray *as_double = arguments[0];
+            arguments[0] = call_builtin("single", 1, &as_double);
+            mxDestroyArray(as_double);
+        }
+    } else {
+        arguments[0] = mxCreateNumericMatrix(1, 1, class_id, mxREAL);
+    }
+    arguments[1] = row_of_extents(dimensions, dims);
+    made = call_builtin("resize", 2, arguments);
+    mxDestroyArray(arguments[0]);
+    mxDestroyArray(arguments[1]);
+    return made;
+}
+
+mxArray *complex_of(mxArray *array)
+{
+    mxArray *arguments[2], *made;
+    arguments[0] = arguments[1] = array;
+    made = call_builtin("complex", 2, arguments);
+    mxDestroyArray(array);
+    return made;
+}
+#endif
+
+mxArray *dense_array(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int large)
+{
+    mwSize elements = 1, i;
+    if (class_id == mxLOGICAL_CLASS)
+        return mxCreateLogicalArray(dimensions, dims);
+    if (class_id == mxCHAR_CLASS)
+        return mxCreateCharArray(dimensions, dims);
+    for (i = 0; i < dimensions; i++)
+        elements *= dims[i];
+    (void)large, (void)elements;
+#ifdef POSTRIDER_OCTAVE
+    if (elements && (large || complex))
+        return create_by_resize(class_id, complex, dimensions, dims);
+    if (complex)
+        return complex_of(mxCreateNumericArray(dimensions, dims, class_id, mxREAL));
+#endif
+    return mxCreateUninitNumericArray(dimensions, (mwSize *)dims, class_id, complex ? mxCOMPLEX : mxREAL);
+}
 
 mxArray *row_of_extents(mwSize dimensions, const mwSize *dims)
 {

@@ -26,6 +26,14 @@ mxArray *same_value(const mxArray *value);
 /* The same array with all of its elements in memory, which is shared with `value` if it has them there. */
 mxArray *full_form(const mxArray *value);
 
+#ifdef POSTRIDER_OCTAVE
+/* complex(array, array), which is complex whatever its elements are; destroys `array`. */
+mxArray *complex_of(mxArray *array);
+#endif
+
+/* A full array whose elements are open.  A large one is made so that it is not copied when the MEX function returns it. */
+mxArray *dense_array(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int large);
+
 /* The extents as a row of doubles, for functions of the interpreter. */
 mxArray *row_of_extents(mwSize dimensions, const mwSize *dims);
 

@@ -33,7 +33,33 @@ static const char *predefined(int nlhs, mxArray *plhs[], int nrhs, const mxArray
     return NULL;
 }
 
-/* mpi.call('Comm.release', object): frees the handle of an object of that class. */
+/* Requests for values of it are over, since nothing more can come. */
+static const char *free_communicator(MPI_Comm comm, int (*with)(MPI_Comm *), const char *name)
+{
+    MPI_Comm freed = comm;
+    const char *wrong = mpi_problem(with(&freed), name);
+    if (!wrong)
+        requests_forget(comm);
+    return wrong;
+}
+
+static const char *free_window(MPI_Win win)
+{
+    MPI_Win freed = win;
+    const char *wrong = mpi_problem(MPI_Win_free(&freed), "Win.free");
+    if (!wrong)
+        window_forget(win);
+    return wrong;
+}
+
+static const char *free_session(MPI_Session session)
+{
+    const char *wrong = mpi_problem(MPI_Session_finalize(&session), "Session.free");
+    sessions_open -= !wrong;
+    return wrong;
+}
+
+/* postrider_call('release', object): frees the handle of an object of mpi.*. */
 static const char *release_handle(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     void *handle;
@@ -50,7 +76,7 @@ static const char *release_handle(int nlhs, mxArray *plhs[], int nrhs, const mxA
     if (wrong)
         return wrong;
     if (strcmp(class_name, "Comm") == 0)
-        return mpi_problem(MPI_Comm_free((MPI_Comm *)&handle), "Comm.free");
+        return free_communicator(handle, MPI_Comm_free, "Comm.free");
     if (strcmp(class_name, "Group") == 0)
         return mpi_problem(MPI_Group_free((MPI_Group *)&handle), "Group.free");
     if (strcmp(class_name, "Datatype") == 0)
@@ -58,15 +84,11 @@ static const char *release_handle(int nlhs, mxArray *plhs[], int nrhs, const mxA
     if (strcmp(class_name, "Info") == 0)
         return mpi_problem(MPI_Info_free((MPI_Info *)&handle), "Info.free");
     if (strcmp(class_name, "Win") == 0)
-        window_forget(handle);
-    if (strcmp(class_name, "Win") == 0)
-        return mpi_problem(MPI_Win_free((MPI_Win *)&handle), "Win.free");
+        return free_window(handle);
     if (strcmp(class_name, "File") == 0)
         return mpi_problem(MPI_File_close((MPI_File *)&handle), "File.close");
     if (strcmp(class_name, "Session") == 0)
-        sessions_open--;
-    if (strcmp(class_name, "Session") == 0)
-        return mpi_problem(MPI_Session_finalize((MPI_Session *)&handle), "Session.free");
+        return free_session(handle);
     return argument_problem("objects of class mpi.%s are not freed", class_name);
 }
 
@@ -77,7 +99,7 @@ static const char *disconnect(int nlhs, mxArray *plhs[], int nrhs, const mxArray
     (void)nlhs, (void)plhs;
     if (!wrong)
         wrong = read_communicator(prhs[0], &comm);
-    return wrong ? wrong : mpi_problem(MPI_Comm_disconnect(&comm), "Comm.disconnect");
+    return wrong ? wrong : free_communicator(comm, MPI_Comm_disconnect, "Comm.disconnect");
 }
 
 /* ---- attributes ---- */
@@ -287,6 +309,79 @@ static const char *spawn(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
     return wrong;
 }
 
+struct programs {
+    char **commands;
+    char ***arguments;
+    int *processes;
+    MPI_Info *infos;
+    int count;
+    int total;
+};
+
+static const char *read_programs(struct call *call, int nrhs, const mxArray *prhs[], struct programs *programs)
+{
+    struct list processes;
+    const char *wrong = read_list(call, prhs[3], 'I', &processes);
+    int i;
+    if (wrong)
+        return wrong;
+    if (!mxIsCell(prhs[1]) || !mxIsCell(prhs[2]) || (int)mxGetNumberOfElements(prhs[1]) != processes.length ||
+        (int)mxGetNumberOfElements(prhs[2]) != processes.length)
+        return argument_problem("a cell of commands, a cell of cells of arguments and a list of as many numbers are wanted");
+    programs->count = processes.length;
+    programs->processes = processes.of.ints;
+    programs->commands = mxCalloc((size_t)processes.length + 1, sizeof *programs->commands);
+    programs->arguments = mxCalloc((size_t)processes.length + 1, sizeof *programs->arguments);
+    programs->infos = mxCalloc((size_t)processes.length + 1, sizeof *programs->infos);
+    for (i = 0; i < processes.length && !wrong; i++) {
+        const mxArray *command = mxGetCell(prhs[1], (mwSize)i), *arguments = mxGetCell(prhs[2], (mwSize)i);
+        programs->total += processes.of.ints[i];
+        programs->infos[i] = MPI_INFO_NULL;
+        wrong = command ? read_text(call, command, &programs->commands[i]) : argument_problem("command %d is missing", i + 1);
+        if (!wrong && arguments)
+            wrong = texts_of_cell(call, arguments, &programs->arguments[i]);
+        else if (!wrong)
+            programs->arguments[i] = mxCalloc(1, sizeof(char *));
+        if (!wrong && processes.of.ints[i] < 0)
+            wrong = argument_problem("%d processes cannot be spawned", processes.of.ints[i]);
+    }
+    for (i = 0; !wrong && nrhs > 4 && !mxIsEmpty(prhs[4]) && i < processes.length; i++)
+        wrong = read_info(call, prhs[4], &programs->infos[i]);
+    return wrong;
+}
+
+/* [inter, codes] = c.spawnMultiple({command, ...}, {arguments, ...}, [processes, ...], info, root): one info for all. */
+static const char *spawn_multiple(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct call call;
+    struct programs programs;
+    MPI_Comm comm, inter = MPI_COMM_NULL;
+    int root = 0, *codes, i;
+    const char *wrong = few(nrhs, 4, "c.spawnMultiple(commands, arguments, processes, info, root)");
+    memset(&call, 0, sizeof call);
+    memset(&programs, 0, sizeof programs);
+    if (!wrong)
+        wrong = read_communicator(prhs[0], &comm);
+    if (!wrong)
+        wrong = read_programs(&call, nrhs, prhs, &programs);
+    if (!wrong && nrhs > 5)
+        wrong = read_number(prhs[5], "root", &root);
+    if (!wrong) {
+        codes = mxCalloc((size_t)programs.total + 1, sizeof *codes);
+        wrong = mpi_problem(MPI_Comm_spawn_multiple(programs.count, programs.commands, programs.arguments, programs.processes,
+                                                    programs.infos, root, comm, &inter, codes), "Comm.spawnMultiple");
+    }
+    if (!wrong) {
+        plhs[0] = communicator_object(inter);
+        if (nlhs > 1)
+            plhs[1] = mxCreateDoubleMatrix(1, (mwSize)programs.total, mxREAL);
+        for (i = 0; nlhs > 1 && i < programs.total; i++)
+            mxGetDoubles(plhs[1])[i] = codes[i];
+    }
+    call_release(&call);
+    return wrong;
+}
+
 /* ---- sessions ---- */
 
 static const char *session_init(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
@@ -355,7 +450,7 @@ static const char *give_window(mxArray *plhs[], MPI_Win win, void *address, cons
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     plhs[0] = mxCreateDoubleMatrix(1, 2, mxREAL);
     mxGetDoubles(plhs[0])[0] = (double)(uintptr_t)win;
-    mxGetDoubles(plhs[0])[1] = like ? block_around(address, like) : 0;
+    mxGetDoubles(plhs[0])[1] = like ? block_around(address, like, win) : 0;
     return NULL;
 }
 
@@ -414,6 +509,7 @@ static const char *win_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray
     memset(&call, 0, sizeof call);
     memset(&buffer, 0, sizeof buffer);
     buffer.type = MPI_BYTE;
+    call.lasting = 1;
     wrong = window_arguments(nrhs, prhs, &call, &comm, &info);
     if (!wrong && !mxIsEmpty(prhs[0]))
         wrong = is_object_of(prhs[0], "mpi.Buffer") ? read_sent(&call, prhs[0], 'B', &buffer)
@@ -422,6 +518,8 @@ static const char *win_create(int nlhs, mxArray *plhs[], int nrhs, const mxArray
         MPI_Type_size(buffer.type, &unit);
         wrong = mpi_problem(MPI_Win_create(buffer.address, (MPI_Aint)buffer_bytes(&buffer), unit, info, comm, &win), "Win.create");
     }
+    if (!wrong)
+        wrong = window_hold(win, &call.keeping);
     if (!wrong)
         wrong = give_window(plhs, win, NULL, NULL);
     call_release(&call);
@@ -457,9 +555,11 @@ static const char *win_shared(int nlhs, mxArray *plhs[], int nrhs, const mxArray
         wrong = mpi_problem(MPI_Win_shared_query(win, rank, &bytes, &unit, &address), "Win.sharedQuery");
     if (wrong)
         return wrong;
+    if (type_of_elements(prhs[2]) == MPI_DATATYPE_NULL)
+        return argument_problem("memory of a window is like a full array of numbers");
     if ((MPI_Aint)mxGetNumberOfElements(prhs[2]) * element_size(prhs[2]) > bytes)
         return argument_problem("process %d has %lld bytes in the window, fewer than such an array", rank, (long long)bytes);
-    plhs[0] = mxCreateDoubleScalar(block_around(address, prhs[2]));
+    plhs[0] = mxCreateDoubleScalar(block_around(address, prhs[2], win));
     return NULL;
 }
 
@@ -696,6 +796,7 @@ const struct operation object_operations[] = {
     {"disconnect", disconnect, 0},
     {"exchange", exchange_pieces, 1},
     {"Comm.spawn", spawn, 2},
+    {"Comm.spawnMultiple", spawn_multiple, 2},
     {"Comm.setAttr", set_attribute, 0},
     {"Comm.getAttr", get_attribute, 1},
     {"Comm.deleteAttr", delete_attr, 0},

@@ -32,7 +32,8 @@ static const struct operation *find_operation(const struct operation *table, con
 /* A function of mpi.* by its full name, such as "Comm.Send" or "mpi.wtime". */
 static const char *call_by_name(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
 {
-    static const struct operation *const TABLES[] = {value_operations, request_operations, buffer_operations, object_operations};
+    static const struct operation *const TABLES[] = {value_operations, request_operations, buffer_operations,
+                                                    object_operations, packing_operations, inquiry_operations};
     const char *wrong = call_row(name, nlhs, plhs, nrhs, prhs, found);
     size_t i;
     for (i = 0; !*found && i < sizeof TABLES / sizeof TABLES[0]; i++) {

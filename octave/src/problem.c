@@ -115,6 +115,13 @@ const char *state_problem(const char *text)
     return problem_text;
 }
 
+const char *interrupt_problem(void)
+{
+    snprintf(problem_text, sizeof problem_text, "interrupted while waiting; what is waited for can still come");
+    identifier = "mpi:interrupt";
+    return problem_text;
+}
+
 const char *identifier_of(const char *text)
 {
     return text == problem_text ? identifier : "mpi:other";

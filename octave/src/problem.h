@@ -13,6 +13,7 @@ const char *mpi_problem(int code, const char *call);
 const char *argument_problem(const char *format, ...);
 const char *rank_problem(int rank, int size);
 const char *state_problem(const char *text);
+const char *interrupt_problem(void);
 
 /* The identifier of `text`, or the general one if that is of another source. */
 const char *identifier_of(const char *text);

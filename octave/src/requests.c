@@ -10,10 +10,8 @@
 #include "mex_shared.h"
 #include "problem.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct pending {
     MPI_Request request;
@@ -22,7 +20,7 @@ struct pending {
     /* The place of what is received, or -1. */
     int received;
     int persistent;
-    int complete;
+    enum { ACTIVE, COMPLETE, TAKEN } complete;
     /* Objects of the language that hold it. */
     int references;
     /* Of a request for values. */
@@ -31,6 +29,8 @@ struct pending {
     int source;
     int tag;
     mxArray *value;
+    /* A communicator that the operation makes. */
+    MPI_Comm made;
     struct pending *next;
 };
 
@@ -51,12 +51,14 @@ mxArray *request_object(struct call *call, MPI_Request request, int received, in
         return no_value();
     }
     pending->request = request;
+    pending->made = MPI_COMM_NULL;
     pending->call = *call;
     pending->received = received;
     pending->persistent = persistent;
-    pending->complete = persistent;
+    pending->complete = persistent ? TAKEN : ACTIVE;
     pending->references = 1;
-    call->owned_count = call->kept_count = call->has_info = 0;
+    call->owned_count = call->has_info = 0;
+    memset(&call->keeping, 0, sizeof call->keeping);
     return object_of("mpi.Request", 1, &handle);
 }
 
@@ -69,6 +71,7 @@ mxArray *value_request(MPI_Comm comm, int source, int tag)
     pending->of_values = 1;
     pending->references = 1;
     pending->request = MPI_REQUEST_NULL;
+    pending->made = MPI_COMM_NULL;
     pending->received = -1;
     pending->comm = comm;
     pending->source = source;
@@ -85,10 +88,50 @@ mxArray *completed_request(void)
     double handle = (double)(uintptr_t)pending;
     if (!pending)
         return no_value();
-    pending->references = pending->complete = 1;
+    pending->references = 1;
+    pending->complete = COMPLETE;
     pending->request = MPI_REQUEST_NULL;
+    pending->made = MPI_COMM_NULL;
     pending->received = -1;
     return object_of("mpi.Request", 1, &handle);
+}
+
+/* r = c.idup(), c.idupWithInfo(info): the wait gives the communicator. */
+static const char *duplicate(mxArray *plhs[], int nrhs, const mxArray *prhs[], int with_info)
+{
+    struct pending *pending = calloc(1, sizeof *pending);
+    double handle = (double)(uintptr_t)pending;
+    MPI_Comm comm;
+    MPI_Info info = MPI_INFO_NULL;
+    const char *wrong = nrhs < 1 + with_info || !pending ? argument_problem("c.idup() or c.idupWithInfo(info) is wanted")
+                                                         : read_communicator(prhs[0], &comm);
+    if (!wrong && with_info)
+        wrong = read_info(&pending->call, prhs[1], &info);
+    if (!wrong)
+        wrong = mpi_problem(with_info ? MPI_Comm_idup_with_info(comm, info, &pending->made, &pending->request)
+                                      : MPI_Comm_idup(comm, &pending->made, &pending->request), "Comm.idup");
+    if (pending)
+        call_release(&pending->call);
+    if (wrong) {
+        free(pending);
+        return wrong;
+    }
+    pending->received = -1;
+    pending->references = 1;
+    plhs[0] = object_of("mpi.Request", 1, &handle);
+    return NULL;
+}
+
+static const char *comm_idup(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    (void)nlhs;
+    return duplicate(plhs, nrhs, prhs, 0);
+}
+
+static const char *comm_idup_with_info(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    (void)nlhs;
+    return duplicate(plhs, nrhs, prhs, 1);
 }
 
 /* ---- requests for values ---- */
@@ -113,9 +156,11 @@ static const char *receive_for(struct pending *pending)
 {
     struct waiting from;
     mxArray *value = NULL;
-    const char *wrong;
+    const char *wrong = wait_for_value_message(pending->comm, pending->source, pending->tag);
+    if (wrong)
+        return wrong;
     unlink_pending(pending);
-    pending->complete = 1;
+    pending->complete = COMPLETE;
     wrong = receive_value(pending->comm, pending->source, pending->tag, 1, &value, &from);
     if (wrong)
         return wrong;
@@ -143,16 +188,6 @@ const char *advance_value_requests(MPI_Comm comm, int source, int tag, int *take
     return wrong;
 }
 
-/* Others of the host get the core when nothing comes for a while. */
-static void pause_a_little(int *turns)
-{
-    struct timespec time = {0, 50000};
-    if (++*turns < 1000)
-        sched_yield();
-    else
-        nanosleep(&time, NULL);
-}
-
 /* Whether a request made earlier may want the message that this one waits for. */
 static int has_rival(const struct pending *wanted)
 {
@@ -171,7 +206,8 @@ static const char *wait_for_value(struct pending *pending)
         if (!has_rival(pending))
             return receive_for(pending);
         wrong = advance_value_requests(pending->comm, pending->source, pending->tag, &taken);
-        pause_a_little(&turns);
+        if (!wrong)
+            wrong = pause_a_little(&turns);
     }
     return wrong;
 }
@@ -180,17 +216,8 @@ static const char *wait_for_value(struct pending *pending)
 
 static const char *finish(struct pending *pending, int code, const char *call)
 {
-    pending->complete = 1;
+    pending->complete = COMPLETE;
     return mpi_problem(code, call);
-}
-
-static const char *wait_for(struct pending *pending)
-{
-    if (pending->complete)
-        return NULL;
-    if (pending->of_values)
-        return wait_for_value(pending);
-    return finish(pending, MPI_Wait(&pending->request, &pending->status), "MPI_Wait");
 }
 
 static const char *test_for(struct pending *pending)
@@ -204,22 +231,56 @@ static const char *test_for(struct pending *pending)
     return done || code != MPI_SUCCESS ? finish(pending, code, "MPI_Test") : NULL;
 }
 
+static const char *wait_for(struct pending *pending)
+{
+    const char *wrong = NULL;
+    int turns = 0;
+    if (pending->complete)
+        return NULL;
+    if (pending->of_values)
+        return wait_for_value(pending);
+    while (waits_can_end() && !pending->complete && !wrong) {
+        wrong = test_for(pending);
+        if (!wrong && !pending->complete)
+            wrong = pause_a_little(&turns);
+    }
+    if (wrong || pending->complete)
+        return wrong;
+    return finish(pending, MPI_Wait(&pending->request, &pending->status), "MPI_Wait");
+}
+
 /* What was received, once; later [] like a request that is null. */
 static mxArray *take_value(struct pending *pending)
 {
     mxArray *value = pending->value;
     struct buffer *buffer;
+    pending->complete = TAKEN;
     if (value) {
         pending->value = NULL;
         value = same_value(value);
         return value;
     }
+    if (pending->made != MPI_COMM_NULL)
+        return communicator_object(pending->made);
     if (pending->received < 0)
         return no_value();
     buffer = &pending->call.at[pending->received].buffer;
     if (!buffer->array && !buffer->object)
         return no_value();
     return take_received(buffer, &pending->status);
+}
+
+void requests_forget(MPI_Comm comm)
+{
+    struct pending *pending = unmatched_first, *next;
+    for (; pending; pending = next) {
+        next = pending->next;
+        if (pending->comm != comm)
+            continue;
+        unlink_pending(pending);
+        pending->complete = COMPLETE;
+        MPI_Status_set_cancelled(&pending->status, 1);
+    }
 }
 
 /* Operations that no object holds any more, and that MPI has not finished with. */
@@ -230,10 +291,10 @@ static int is_over(struct pending *pending)
     int done = 1;
     if (pending->request == MPI_REQUEST_NULL)
         return 1;
-    if (pending->persistent)
+    /* Of a persistent request that is not active, too. */
+    MPI_Test(&pending->request, &done, MPI_STATUS_IGNORE);
+    if (done && pending->request != MPI_REQUEST_NULL)
         MPI_Request_free(&pending->request);
-    else
-        MPI_Test(&pending->request, &done, MPI_STATUS_IGNORE);
     return done;
 }
 
@@ -349,15 +410,9 @@ static const char *test_all(const struct requests *requests, int *complete)
     *complete = 0;
     for (i = 0; i < requests->count && !wrong; i++) {
         wrong = test_for(requests->of[i]);
-        *complete += requests->of[i]->complete;
+        *complete += requests->of[i]->complete != ACTIVE;
     }
     return wrong;
-}
-
-/* A value that was taken is not offered again by waitany and waitsome. */
-static int is_taken(const struct pending *pending)
-{
-    return pending->complete == 2;
 }
 
 /* ---- operations ---- */
@@ -436,11 +491,10 @@ static int newly_complete(const struct requests *requests, int most, int *chosen
 {
     int i, count = 0;
     for (i = 0; i < requests->count && count < most; i++)
-        if (requests->of[i]->complete && !is_taken(requests->of[i]))
+        if (requests->of[i]->complete == COMPLETE)
             chosen[count++] = i;
     for (i = 0; i < count; i++)
-        if (!requests->of[chosen[i]]->persistent)
-            requests->of[chosen[i]]->complete = 2;
+        requests->of[chosen[i]]->complete = TAKEN;
     return count;
 }
 
@@ -448,7 +502,7 @@ static int are_all_taken(const struct requests *requests)
 {
     int i;
     for (i = 0; i < requests->count; i++)
-        if (!is_taken(requests->of[i]))
+        if (requests->of[i]->complete != TAKEN)
             return 0;
     return 1;
 }
@@ -466,8 +520,8 @@ static const char *some_of(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
         wrong = test_all(&requests, &complete);
         if (!wrong)
             count = newly_complete(&requests, most, chosen);
-        if (!wrong && !count && waits)
-            pause_a_little(&turns);
+        if (!wrong && !count && waits && !are_all_taken(&requests))
+            wrong = pause_a_little(&turns);
     } while (!wrong && waits && !count && !are_all_taken(&requests));
     if (wrong)
         return wrong;
@@ -510,7 +564,8 @@ static const char *request_start(int nlhs, mxArray *plhs[], int nrhs, const mxAr
     (void)nlhs, (void)plhs;
     for (i = 0; !wrong && i < requests.count; i++) {
         wrong = mpi_problem(MPI_Start(&requests.of[i]->request), "MPI_Start");
-        requests.of[i]->complete = 0;
+        if (!wrong)
+            requests.of[i]->complete = ACTIVE;
     }
     return wrong;
 }
@@ -530,37 +585,49 @@ static const char *request_cancel(int nlhs, mxArray *plhs[], int nrhs, const mxA
             continue;
         }
         unlink_pending(pending);
-        pending->complete = 1;
+        pending->complete = COMPLETE;
         MPI_Status_set_cancelled(&pending->status, 1);
     }
     return wrong;
 }
 
-/* [done, status] = r.getStatus(): does not complete anything. */
+static const char *status_of_pending(struct pending *pending, int *done, MPI_Status *status)
+{
+    *status = pending->status;
+    if (pending->of_values)
+        *done = pending->complete || value_is_waiting(pending->comm, pending->source, pending->tag);
+    else if (pending->complete)
+        *done = 1;
+    else
+        return mpi_problem(MPI_Request_get_status(pending->request, done, status), "MPI_Request_get_status");
+    return NULL;
+}
+
+/* [done, status] = r.getStatus(): whether all are complete, and completes none. */
 static const char *request_get_status(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     struct requests requests;
-    MPI_Status status;
-    int done = 0;
+    MPI_Status *statuses;
+    mxArray *cell;
+    int done = 1, one, i;
     const char *wrong = read_requests(nrhs, prhs, &requests);
-    struct pending *pending;
-    if (!wrong && requests.count != 1)
-        wrong = argument_problem("one request is wanted, not %d", requests.count);
-    if (wrong)
-        return wrong;
-    pending = requests.of[0];
-    status = pending->status;
-    if (pending->of_values)
-        done = pending->complete || value_is_waiting(pending->comm, pending->source, pending->tag);
-    else if (pending->complete)
-        done = 1;
-    else
-        wrong = mpi_problem(MPI_Request_get_status(pending->request, &done, &status), "MPI_Request_get_status");
+    statuses = mxMalloc(((size_t)requests.count + 1) * sizeof *statuses);
+    for (i = 0; i < requests.count && !wrong && done; i++) {
+        wrong = status_of_pending(requests.of[i], &one, &statuses[i]);
+        done = done && one;
+    }
     if (wrong)
         return wrong;
     plhs[0] = mxCreateLogicalScalar(done);
-    if (nlhs > 1)
-        plhs[1] = done ? status_object(&status) : no_value();
+    if (nlhs < 2)
+        return NULL;
+    if (!done || requests.count == 1) {
+        plhs[1] = done ? status_object(&statuses[0]) : no_value();
+        return NULL;
+    }
+    plhs[1] = cell = mxCreateCellMatrix(1, (mwSize)requests.count);
+    for (i = 0; i < requests.count; i++)
+        mxSetCell(cell, (mwSize)i, status_object(&statuses[i]));
     return NULL;
 }
 
@@ -588,6 +655,8 @@ static const char *request_release(int nlhs, mxArray *plhs[], int nrhs, const mx
 }
 
 const struct operation request_operations[] = {
+    {"Comm.idup", comm_idup, 1},
+    {"Comm.idupWithInfo", comm_idup_with_info, 1},
     {"Request.wait", request_wait, 2},
     {"Request.test", request_test, 3},
     {"Request.start", request_start, 0},

@@ -9,7 +9,6 @@
 #include "mex_shared.h"
 #include "problem.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +92,19 @@ int value_is_waiting(MPI_Comm comm, int source, int tag)
     return flag;
 }
 
+const char *wait_for_value_message(MPI_Comm comm, int source, int tag)
+{
+    struct channel *channel;
+    const char *wrong = waits_can_end() ? exchange_channel(comm, &channel) : NULL;
+    int turns = 0;
+    if (wrong || !waits_can_end() || source == MPI_PROC_NULL ||
+        (channel->rank >= 0 && (source == channel->rank || channel->size == 1)))
+        return wrong;
+    while (!wrong && !value_is_waiting(comm, source, tag))
+        wrong = pause_a_little(&turns);
+    return wrong;
+}
+
 const char *receive_value(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[], struct waiting *from)
 {
     if (source != MPI_PROC_NULL)
@@ -107,7 +119,7 @@ const char *receive_value(MPI_Comm comm, int source, int tag, int wanted, mxArra
 /* Earlier requests for values come first.  While one is open that could match the same message, messages are taken one by one. */
 static const char *receive_in_turn(MPI_Comm comm, int source, int tag, mxArray **value, struct waiting *from)
 {
-    int taken = 1;
+    int taken = 1, turns = 0;
     const char *wrong = advance_value_requests(comm, source, tag, &taken);
     while (!wrong && taken) {
         if (value_is_waiting(comm, source, tag)) {
@@ -115,9 +127,12 @@ static const char *receive_in_turn(MPI_Comm comm, int source, int tag, mxArray *
             if (wrong || value_is_waiting(comm, source, tag))
                 break;
         }
-        sched_yield();
-        wrong = advance_value_requests(comm, source, tag, &taken);
+        wrong = pause_a_little(&turns);
+        if (!wrong)
+            wrong = advance_value_requests(comm, source, tag, &taken);
     }
+    if (!wrong)
+        wrong = wait_for_value_message(comm, source, tag);
     return wrong ? wrong : receive_value(comm, source, tag, 1, value, from);
 }
 
@@ -588,9 +603,7 @@ enum reduction { TO_ROOT, TO_ALL, SCAN, EXCLUSIVE_SCAN };
 
 static const char *reduce_array(MPI_Comm comm, const mxArray *value, MPI_Op op, enum reduction kind, int root, mxArray **result)
 {
-    mxArray *array = mxIsLogical(value) ? mxCreateLogicalArray(mxGetNumberOfDimensions(value), mxGetDimensions(value))
-                                        : mxCreateUninitNumericArray(mxGetNumberOfDimensions(value), (mwSize *)mxGetDimensions(value),
-                                                                     mxGetClassID(value), mxIsComplex(value) ? mxCOMPLEX : mxREAL);
+    mxArray *array = array_of(mxGetClassID(value), mxIsComplex(value), mxGetNumberOfDimensions(value), mxGetDimensions(value), 0);
     const void *from = mxGetData(value);
     void *to = mxGetData(array);
     MPI_Count count = (MPI_Count)mxGetNumberOfElements(value);
@@ -637,11 +650,26 @@ static const char *reduce_values(MPI_Comm comm, const mxArray *value, const mxAr
     return wrong ? wrong : fold(cell, count, op, result);
 }
 
+/* Whether all processes have arrays of one class, complexity and size, so that MPI can reduce them.  What only some have, such as sparse
+   arrays or complex ones that the language has made real, the language computes. */
+static const char *agree(MPI_Comm comm, const mxArray *value, int usable, int *all)
+{
+    int64_t kind[2] = {usable ? 1 + mxGetClassID(value) * 2 + mxIsComplex(value) : 0, 0};
+    mwSize i;
+    const char *wrong;
+    for (i = 0; usable && i < mxGetNumberOfDimensions(value); i++)
+        kind[0] = (int64_t)(((uint64_t)kind[0] * 1000003u + mxGetDimensions(value)[i]) & INT64_MAX);
+    kind[1] = -kind[0];
+    wrong = mpi_problem(MPI_Allreduce(MPI_IN_PLACE, kind, 2, MPI_INT64_T, MPI_MAX, comm), "MPI_Allreduce");
+    *all = usable && kind[0] == -kind[1];
+    return wrong;
+}
+
 static const char *reduce(int nrhs, const mxArray *prhs[], enum reduction kind, mxArray **result)
 {
     MPI_Comm comm;
     MPI_Op found;
-    int root = 0, inter = 0;
+    int root = 0, inter = 0, usable;
     const mxArray *op = nrhs > 2 && !(mxIsEmpty(prhs[2]) && mxIsNumeric(prhs[2])) ? prhs[2] : NULL;
     const char *wrong = nrhs < 2 ? argument_problem("a value to reduce is missing") : read_communicator(prhs[0], &comm);
     if (!wrong && kind == TO_ROOT)
@@ -649,8 +677,13 @@ static const char *reduce(int nrhs, const mxArray *prhs[], enum reduction kind, 
     if (wrong)
         return wrong;
     MPI_Comm_test_inter(comm, &inter);
-    if (!inter && mpi_operation(prhs[1], op, &found))
-        return reduce_array(comm, prhs[1], found, kind, root, result);
+    if (inter && (kind == SCAN || kind == EXCLUSIVE_SCAN))
+        return argument_problem("there is no scan over an inter-communicator");
+    if (!inter && !is_function(op)) {
+        wrong = agree(comm, prhs[1], mpi_operation(prhs[1], op, &found), &usable);
+        if (wrong || usable)
+            return wrong ? wrong : reduce_array(comm, prhs[1], found, kind, root, result);
+    }
     return reduce_values(comm, prhs[1], op, kind, root, result);
 }
 

@@ -25,6 +25,7 @@ classdef Buffer < handle
     function delete(b)
       if ~isempty(b.handle)
         postrider_call('Buffer.release', b);
+        b.handle = [];
       end
     end
   end

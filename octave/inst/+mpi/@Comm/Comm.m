@@ -70,6 +70,12 @@ classdef Comm < handle
     request = RecvInit(c, buffer, source, tag)
     request = PsendInit(c, buffer, partitions, dest, tag, info)
     request = PrecvInit(c, buffer, partitions, source, tag, info)
+    attachBuffer(c, bytes)
+    bytes = detachBuffer(c)
+    flushBuffer(c)
+    request = iflushBuffer(c)
+    bytes = pack(c, array)
+    [array, next] = unpack(c, bytes, like, position)
     status = probe(c, source, tag)
     [found, status] = iprobe(c, source, tag)
     [message, status] = mprobe(c, source, tag)
@@ -148,6 +154,8 @@ classdef Comm < handle
     % Communicators and groups.
     d = dup(c)
     d = dupWithInfo(c, info)
+    request = idup(c)
+    request = idupWithInfo(c, info)
     d = split(c, color, key)
     d = splitType(c, type, key, info)
     d = create(c, group)
@@ -173,6 +181,7 @@ classdef Comm < handle
 
     % Other processes: command and arguments (a cell of texts), how many, an mpi.Info or a struct.
     [inter, codes] = spawn(c, command, arguments, processes, info, root)
+    [inter, codes] = spawnMultiple(c, commands, arguments, processes, info, root)
     inter = accept(c, port, info, root)
     inter = connect(c, port, info, root)
 

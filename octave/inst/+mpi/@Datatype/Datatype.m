@@ -77,7 +77,7 @@ classdef Datatype < handle
       % arrays: their elements side by side, in the order of the fields.
       if nargin == 1
         values = struct2cell(types);
-        types = cellfun(@class, values, 'UniformOutput', false);
+        types = cellfun(@name_of_elements, values, 'UniformOutput', false);
         counts = cellfun(@numel, values);
         sizes = cellfun(@(name) getSize(mpi.Datatype(name)), types);
         displacements = [0; cumsum(counts(1:end-1) .* sizes(1:end-1))];
@@ -101,6 +101,8 @@ classdef Datatype < handle
     u = dup(t)
     u = resized(t, lower, extent)
     bytes = packSize(t, count, c)
+    bytes = packExternalSize(t, count)
+    [combiner, types, integers, addresses, counts] = getContents(t)
   end
   methods
     function t = Datatype(handle)
@@ -116,5 +118,12 @@ classdef Datatype < handle
     function disp(t)
       fprintf('  mpi.Datatype of %d bytes\n', t.getSize());
     end
+  end
+end
+
+function name = name_of_elements(value)
+  name = class(value);
+  if ~isreal(value)
+    name = ['complex ' name];
   end
 end

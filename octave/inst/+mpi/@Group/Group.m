@@ -21,6 +21,7 @@ classdef Group < handle
     result = compare(g, other)
     ranks = translateRanks(g, ranks, other)
     c = createComm(g, name, info)
+    c = createIntercomm(g, leader, remotegroup, remoteleader, name, info)
   end
   methods
     function g = Group(handle)

@@ -10,6 +10,9 @@ classdef Op
     name
   end
   methods
+    yes = isCommutative(o)
+  end
+  methods
     function o = Op(name)
       o.name = name;
     end

@@ -49,6 +49,7 @@ classdef Request < handle
     function delete(r)
       if ~isempty(r.handle)
         postrider_call('Request.release', r);
+        r.handle = [];
       end
     end
     function disp(r)

@@ -12,6 +12,11 @@ classdef Session < handle
     info = getPsetInfo(s, name)
     info = getInfo(s)
     group = groupFromPset(s, name)
+    attachBuffer(s, bytes)
+    bytes = detachBuffer(s)
+    flushBuffer(s)
+    request = iflushBuffer(s)
+    callErrhandler(s, code)
   end
   methods
     function s = Session(info)

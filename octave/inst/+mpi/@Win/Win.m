@@ -82,6 +82,8 @@ classdef Win < handle
     group = getGroup(w)
     name = getName(w)
     setName(w, name)
+    value = getAttr(w, name)
+    callErrhandler(w, code)
     info = getInfo(w)
     setInfo(w, info)
   end

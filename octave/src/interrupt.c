@@ -1,0 +1,90 @@
+/* interrupt.c: control-C while a session waits.
+ *
+ * Octave and MATLAB note control-C in a flag, and look at it between the steps of a program, so that a call of MPI that waits would wait
+ * on.  In a session that no launcher has started, the waits for messages and requests ask again and again instead, and end when the flag
+ * is set.  Under a launcher control-C is its affair: it ends the job.  The flags are those of the running program, found by name, so that
+ * the MEX file needs none of its libraries; without them waits are MPI's own.
+ */
+#define _GNU_SOURCE
+#include "call.h"
+#include "problem.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef POSTRIDER_OCTAVE
+/* Of liboctave's quit.h.  Signals are only noted when they arrive; the hook finds out which they were. */
+static volatile sig_atomic_t *signal_caught, *interrupt_state;
+static void (**signal_hook)(void);
+
+static int find_flags(void)
+{
+    signal_caught = dlsym(RTLD_DEFAULT, "octave_signal_caught");
+    interrupt_state = dlsym(RTLD_DEFAULT, "octave_interrupt_state");
+    signal_hook = dlsym(RTLD_DEFAULT, "octave_signal_hook");
+    return signal_caught && interrupt_state && signal_hook;
+}
+
+static int is_interrupted(void)
+{
+    if (*signal_caught && *signal_hook) {
+        *signal_caught = 0;
+        (*signal_hook)();
+    }
+    if (*interrupt_state <= 0)
+        return 0;
+    /* The language looks at it once more, and so also leaves a program that catches all errors. */
+    *signal_caught = 1;
+    return 1;
+}
+#else
+static bool (*is_pending)(void);
+
+static int find_flags(void)
+{
+    *(void **)&is_pending = dlsym(RTLD_DEFAULT, "utIsInterruptPending");
+    return is_pending != NULL;
+}
+
+static int is_interrupted(void)
+{
+    return is_pending();
+}
+#endif
+
+int waits_can_end(void)
+{
+    static int answer = -1;
+    int size = 0;
+    if (answer < 0 && exchange.running) {
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        answer = size == 1 && !getenv("POSTRIDER_JOB") && find_flags();
+    }
+    return answer > 0;
+}
+
+/* Others of the host get the core when nothing comes for a while. */
+const char *pause_a_little(int *turns)
+{
+    struct timespec time = {0, 50000};
+    if (++*turns < 1000)
+        sched_yield();
+    else
+        nanosleep(&time, NULL);
+    return waits_can_end() && is_interrupted() ? interrupt_problem() : NULL;
+}
+
+const char *wait_for_message(MPI_Comm comm, int source, int tag)
+{
+    const char *wrong = NULL;
+    int turns = 0, flag = 0;
+    while (waits_can_end() && !wrong && !flag) {
+        wrong = mpi_problem(MPI_Iprobe(source, tag, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        if (!wrong && !flag)
+            wrong = pause_a_little(&turns);
+    }
+    return wrong;
+}
