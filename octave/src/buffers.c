@@ -237,6 +237,13 @@ static const char *read_block(const mxArray *value, struct block **block)
     return wrong;
 }
 
+static const char *no_memory_of_its_own(const struct block *block)
+{
+    if ((void *)block == MPI_IN_PLACE)
+        return argument_problem("mpi.IN_PLACE has no elements");
+    return block->address ? NULL : argument_problem("the window of this mpi.Buffer has been freed");
+}
+
 static const char *use_block(struct call *call, const mxArray *value, struct buffer *buffer)
 {
     struct block *block;
@@ -323,7 +330,7 @@ static mwSize stacked(const mxArray *like, mwSize *dims)
 
 static const char *shape_of_result(const struct call *call, const mxArray *like, char variant, mwSize *dimensions, mwSize *dims)
 {
-    mwSize processes = (mwSize)call->size;
+    mwSize processes = (mwSize)(variant == 'p' ? call->own_size : call->size);
     *dimensions = stacked(like, dims);
     if (variant == 'n' || variant == 'g') {
         if (*dimensions == VALUE_DIMENSIONS_MAX)
@@ -333,7 +340,7 @@ static const char *shape_of_result(const struct call *call, const mxArray *like,
         mwSize *last = &dims[*dimensions - 1];
         if (processes == 0 || *last % processes != 0)
             return argument_problem("the last dimension, %lu, is not a multiple of the %d processes", (unsigned long)*last,
-                                    call->size);
+                                    call->own_size);
         *last /= processes;
     }
     if (*dimensions == 1)
@@ -375,6 +382,22 @@ const char *read_replaced(struct call *call, const mxArray *value, struct buffer
     return wrong ? wrong : read_surroundings(call, value, 'B', buffer);
 }
 
+/* An array, where an mpi.Buffer is sent and nothing is said of what is received. */
+static const char *like_block(struct call *call, const mxArray *object, char variant, struct buffer *buffer)
+{
+    struct block *block;
+    mxArray *like;
+    const char *wrong = read_block(object, &block);
+    if (!wrong)
+        wrong = no_memory_of_its_own(block);
+    if (wrong)
+        return wrong;
+    like = array_of(block->class_id, block->complex, block->dimensions, block->dims, 0);
+    wrong = new_array(call, like, variant, buffer);
+    mxDestroyArray(like);
+    return wrong;
+}
+
 const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int here,
                           struct buffer *buffer)
 {
@@ -393,6 +416,8 @@ const char *read_received(struct call *call, const mxArray *value, char variant,
         return argument_problem("what is received needs an array like it, or an mpi.Buffer (sent was %s)",
                                 sent ? "no array" : "nothing");
     if (memory && is_object_of(memory, "mpi.Buffer")) {
+        if (sent)
+            return like_block(call, memory, variant, buffer);
         wrong = use_block(call, memory, buffer);
         return wrong ? wrong : read_surroundings(call, value, letter, buffer);
     }
@@ -402,7 +427,7 @@ const char *read_received(struct call *call, const mxArray *value, char variant,
     if (mxIsCell(value) || variant == 'c' || variant == 'd')
         wrong = read_replaced(call, memory, buffer);
     else
-        wrong = new_array(call, memory, variant, buffer);
+        wrong = new_array(call, memory, sent || variant == 'z' ? variant : '1', buffer);
     if (wrong)
         return wrong;
     if (!mxIsCell(value) && (variant == ' ')) {
@@ -549,13 +574,6 @@ static const char *chosen(const struct block *block, const mxArray *list, mwSize
         if (!((*indices)[i] >= 1 && (*indices)[i] <= (double)block->elements) || (*indices)[i] != (double)(int64_t)(*indices)[i])
             return argument_problem("the buffer has elements 1 to %lld, and no %g", (long long)block->elements, (*indices)[i]);
     return NULL;
-}
-
-static const char *no_memory_of_its_own(const struct block *block)
-{
-    if ((void *)block == MPI_IN_PLACE)
-        return argument_problem("mpi.IN_PLACE has no elements");
-    return block->address ? NULL : argument_problem("the window of this mpi.Buffer has been freed");
 }
 
 /* value = b.get(), elements = b.get(indices). */

@@ -147,9 +147,8 @@ static int length_of_list(const struct call *call, char letter)
     }
 }
 
-/* Processes on the other side, for whom a buffer has parts; neighbours for collectives on neighbourhoods.  What is one process's share
-   (`variant` p) was divided among those on this side. */
-static void count_processes(struct call *call, const struct row *row, int received, char variant)
+/* Processes on the other side, for whom a buffer has parts; neighbours for collectives on neighbourhoods. */
+static void count_processes(struct call *call, const struct row *row, int received)
 {
     int inter = 0;
     if (strstr(row->name, "eighbor")) {
@@ -157,10 +156,10 @@ static void count_processes(struct call *call, const struct row *row, int receiv
         return;
     }
     MPI_Comm_test_inter(COMM(0), &inter);
-    if (inter && variant != 'p')
+    MPI_Comm_size(COMM(0), &call->own_size);
+    call->size = call->own_size;
+    if (inter)
         MPI_Comm_remote_size(COMM(0), &call->size);
-    else
-        MPI_Comm_size(COMM(0), &call->size);
 }
 
 /* ---- inputs ---- */
@@ -392,7 +391,7 @@ static const char *read_one_received(struct call *call, const struct reading *re
     const mxArray *value = reading->values[k], *like = value ? value : sent >= 0 ? reading->values[sent] : NULL;
     int here = strchr("grV", item->variant) ? part.gives : part.takes;
     if (item->letter == 'M')
-        return read_received(call, value, ' ', NULL, part.takes, &call->at[k].buffer);
+        return read_received(call, value, 'M', NULL, part.takes, &call->at[k].buffer);
     return read_received(call, like, item->variant, value ? NULL : &call->at[sent < 0 ? 0 : sent].buffer, here, &call->at[k].buffer);
 }
 
@@ -404,7 +403,7 @@ static const char *read_buffer(struct call *call, const struct row *row, const s
     struct part part = part_of(call, reading);
     const char *wrong;
     if (reading->items[0].letter == 'c')
-        count_processes(call, row, item->letter == 'R', item->variant);
+        count_processes(call, row, item->letter == 'R');
     if (item->letter == 'D' || (item->letter == 'M' && part.gives)) {
         wrong = read_replaced(call, value, buffer);
     } else if (item->letter == 'R' || item->letter == 'M') {
@@ -478,11 +477,11 @@ static const char *check_reduction(struct call *call, const struct row *row, con
                                     (long long)received->count);
     }
     if (sent->address == MPI_IN_PLACE)
-        return blocks && given % call->size ? argument_problem("%lld elements cannot be divided by %d processes", (long long)given,
-                                                               call->size) : NULL;
+        return blocks && given % call->own_size ? argument_problem("%lld elements cannot be divided by %d processes",
+                                                                   (long long)given, call->own_size) : NULL;
     if (sent->type != received->type)
         return argument_problem("what is reduced and what is received have different classes");
-    if (!parts && wanted != given * (blocks ? call->size : 1))
+    if (!parts && wanted != given * (blocks ? call->own_size : 1))
         return argument_problem("%lld elements are reduced, and what is received has %lld", (long long)wanted, (long long)given);
     return NULL;
 }
@@ -640,7 +639,7 @@ static void take_results(struct call *call, const struct row *row, const struct 
             plhs[made++] = take_received(&call->at[k].buffer, status);
     for (at = next_item(at, &item); item.letter && made < wanted; at = next_item(at, &item), k++) {
         /* Without a message there is no status of one. */
-        if (item.letter == 'u' && k > 0 && reading->count < k && strchr(reading->results, 'b') && !NUMBER(reading->count))
+        if (strchr("um", item.letter) && k > 0 && reading->count < k && strchr(reading->results, 'b') && !NUMBER(reading->count))
             plhs[made++] = mxCreateDoubleMatrix(0, 0, mxREAL);
         else
             plhs[made++] = result_of(&call->at[k], item.letter);
@@ -697,7 +696,7 @@ const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, cons
     if (row->signature[0] != '!' && !is_running())
         return state_problem(exchange.finalized ? "MPI has been finalized" : "MPI is not running; c = mpi.world starts it");
     memset(&call, 0, sizeof call);
-    call.size = 1;
+    call.size = call.own_size = 1;
     call.lasting = has_request(row);
     wrong = read_signature(row, &reading, nrhs, prhs);
     if (!wrong)

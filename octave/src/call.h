@@ -100,8 +100,9 @@ struct keeping {
 /* One call, or what a request keeps of it until it is complete. */
 struct call {
     union argument at[ARGUMENTS_MAX];
-    /* Processes of the (remote) group, by which SHARE divides. */
+    /* Processes of the (remote) group, by which SHARE divides, and of this process's own, among whom a reduction is divided. */
     int size;
+    int own_size;
     int text_length;
     /* Memory that belongs to the call, and arrays that have to stay. */
     void *owned[40];
@@ -148,7 +149,7 @@ struct call {
 #define REDUCED(k, l) MEMORY(k), MEMORY(l), call->at[MEMORY(k) == MPI_IN_PLACE ? l : k].buffer.count, \
                       call->at[MEMORY(k) == MPI_IN_PLACE ? l : k].buffer.type
 /* What a process keeps of a reduction; in place, its buffer has the parts of all. */
-#define BLOCK(k, l) MEMORY(l), call->at[l].buffer.count / (MEMORY(k) == MPI_IN_PLACE ? call->size : 1), BUFFER_TYPE(l)
+#define BLOCK(k, l) MEMORY(l), call->at[l].buffer.count / (MEMORY(k) == MPI_IN_PLACE ? call->own_size : 1), BUFFER_TYPE(l)
 #define PLACE(k) call->at[k].place.displacement
 /* The target of a one-sided operation takes what the origin has, unless a datatype says where. */
 #define TARGET(k, l) PLACE(k), call->at[k].place.type == MPI_DATATYPE_NULL ? call->at[l].buffer.count : 1, \
@@ -223,7 +224,8 @@ MPI_Datatype type_of_elements(const mxArray *array);
 MPI_Datatype type_of_class(const char *name);
 mxArray *array_of(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int zero);
 const char *read_sent(struct call *call, const mxArray *value, char letter, struct buffer *buffer);
-/* `letter` and `variant` are those of the signature; `sent` is the buffer beside it, `here` whether something is received here. */
+/* `letter` and `variant` are those of the signature; `sent` is the buffer beside it that the result is to be like, or NULL; `here` says
+   whether something is received here. */
 const char *read_received(struct call *call, const mxArray *value, char variant, const struct buffer *sent, int here,
                           struct buffer *buffer);
 /* D, and M at the root: the result is a copy. */

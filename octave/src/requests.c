@@ -353,6 +353,8 @@ static const char *add_requests(const mxArray *object, struct requests *requests
     for (i = 0; i < count; i++)
         requests->of[requests->count++] = (struct pending *)(uintptr_t)mxGetDoubles(handles)[i];
     mxDestroyArray(handles);
+    if (count == 1 && !requests->of[requests->count - 1])
+        return argument_problem("this mpi.Request has been deleted");
     return NULL;
 }
 

@@ -238,9 +238,11 @@ struct first {
     unsigned char start[FIRST_BYTES - sizeof(uint64_t)];
 };
 
+/* Over an inter-communicator there are always two steps, since those who only say MPI_PROC_NULL have to make as many calls. */
 struct broadcast {
     MPI_Comm comm;
     int root;
+    int inter;
 };
 
 static const char *broadcast_payload(void *context, void *to, uint64_t bytes)
@@ -253,7 +255,7 @@ static const char *broadcast_out(struct broadcast *to, const mxArray *value)
 {
     struct first first;
     size_t used, start, k;
-    const char *left, *wrong = encode(value, 0);
+    const char *left, *wrong = encode(value, to->inter);
     if (wrong)
         return wrong;
     used = collected.buffer.used;
@@ -262,7 +264,7 @@ static const char *broadcast_out(struct broadcast *to, const mxArray *value)
     first.bytes = used;
     memcpy(first.start, collected.buffer.bytes, start);
     wrong = mpi_problem(MPI_Bcast(&first, sizeof first, MPI_BYTE, to->root, to->comm), "MPI_Bcast");
-    if (!wrong && used > start)
+    if (!wrong && (used > start || to->inter))
         wrong = broadcast_payload(to, collected.buffer.bytes + start, used - start);
     for (k = 0; k < collected.payload_count && !wrong; k++) {
         left = broadcast_payload(to, (void *)collected.payloads[k].data, collected.payloads[k].bytes);
@@ -283,6 +285,8 @@ static const char *broadcast_in(struct broadcast *from, mxArray **value)
     memcpy(bytes, first.start, first.bytes < sizeof first.start ? first.bytes : sizeof first.start);
     if (first.bytes > sizeof first.start)
         wrong = broadcast_payload(from, bytes + sizeof first.start, first.bytes - sizeof first.start);
+    else if (from->inter)
+        wrong = broadcast_payload(from, bytes, 0);
     return wrong ? wrong : decode(bytes, (size_t)first.bytes, value, broadcast_payload, from);
 }
 
@@ -307,6 +311,13 @@ static const char *read_root(int nrhs, const mxArray *prhs[], int at, int *root)
     return nrhs > at && !mxIsEmpty(prhs[at]) ? read_number(prhs[at], "root", root) : NULL;
 }
 
+/* By those of the root's group who are not the root. */
+static const char *broadcast_aside(struct broadcast *aside)
+{
+    const char *wrong = broadcast_payload(aside, NULL, 0);
+    return wrong ? wrong : broadcast_payload(aside, NULL, 0);
+}
+
 /* value = c.bcast(value, root) */
 static const char *value_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
@@ -318,6 +329,8 @@ static const char *value_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArra
         wrong = read_root(nrhs, prhs, 2, &broadcast.root);
     if (!wrong)
         wrong = role(broadcast.comm, broadcast.root, &gives);
+    if (!wrong)
+        MPI_Comm_test_inter(broadcast.comm, &broadcast.inter);
     if (!wrong && gives == 1 && nrhs < 2)
         wrong = argument_problem("the root has nothing to broadcast");
     if (wrong)
@@ -327,7 +340,7 @@ static const char *value_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArra
     if (gives == 1)
         wrong = broadcast_out(&broadcast, prhs[1]);
     else
-        wrong = mpi_problem(MPI_SUCCESS, "");
+        wrong = broadcast_aside(&broadcast);
     if (!wrong)
         plhs[0] = gives == 1 ? same_value(prhs[1]) : empty();
     return wrong;

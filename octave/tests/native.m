@@ -9,13 +9,15 @@ assert(! mpi.initialized() && ! mpi.finalized());
 expect_error("mpi:state", @() mpi.createInfo());
 assert(mpi.wtime() > 0 && mpi.wtick() > 0);
 c = mpi.world;
+mpi.attachBuffer();
 assert(mpi.initialized() && ! mpi.finalized());
 for k = 1:numel(chapters)
   try
     rand("twister", 42);
     feval(["native_", chapters{k}], c);
   catch failure
-    fprintf(stderr, "rank %d of %d, chapter %s, line %d: %s\n", c.rank, c.size, chapters{k}, failure.stack(1).line, failure.message);
+    here = find(strncmp({failure.stack.name}, "native_", 7) | ! cellfun(@isempty, strfind({failure.stack.file}, "native_")), 1);
+    fprintf(stderr, "rank %d of %d, chapter %s, line %d: %s\n", c.rank, c.size, chapters{k}, failure.stack(here).line, failure.message);
     exit(1);
   end
   c.barrier();

@@ -19,6 +19,7 @@ function completion(c, next, previous)
   c.Send(20, next, 2);
   [index, value, status] = mpi.waitany(r);
   assert([index, value, status.tag], [2, 20, 2]);
+  c.barrier();
   c.Send(10, next, 1);
   c.send(30, next, 3);
   seen = [];

@@ -1,6 +1,7 @@
 % Values of any kind: every value by every function in lower case, bit by bit.
 function native_values(c)
-  values = every_value();
+  % With more ranks fewer of them, since each is sent by each.
+  values = every_value()(1:max(1, c.size - 1):end);
   next = mod(c.rank + 1, c.size);
   previous = mod(c.rank - 1, c.size);
   around_the_ring(c, values, next, previous);

@@ -1,7 +1,7 @@
 classdef Info < handle
 % INFO  Keys and texts that tell MPI more (chapter 10 of the MPI standard).
 %
-%   info = mpi.Info();  info.set('host', 'a');  info.get('host');  info.getNkeys();  info.getNthkey(0);  info.delete('host')
+%   info = mpi.Info();  info.set('host', 'a');  info.get('host');  info.getNkeys();  info.getNthkey(0);  info.remove('host')
 %
 % Wherever an info is wanted a struct can be given: c.spawn('worker', {}, 4, struct('wdir', '/tmp')).
   properties (SetAccess = private)
@@ -10,7 +10,7 @@ classdef Info < handle
   methods
     set(i, key, value)
     value = get(i, key)
-    delete(i, key)
+    remove(i, key)
     j = dup(i)
     n = getNkeys(i)
     key = getNthkey(i, n)

@@ -47,9 +47,9 @@ classdef Request < handle
       n = numel(r.handle);
     end
     function delete(r)
-      if ~isempty(r.handle)
+      if any(r.handle)
         postrider_call('Request.release', r);
-        r.handle = [];
+        r.handle = 0;
       end
     end
     function disp(r)
