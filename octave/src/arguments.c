@@ -154,7 +154,7 @@ const char *read_handle(const mxArray *value, const char *what, void **handle)
     mxArray *property;
     double number;
     *handle = NULL;
-    if (is_number(value)) {
+    if (is_number(value) && mxGetScalar(value) >= 0 && mxGetScalar(value) == (double)(uintptr_t)mxGetScalar(value)) {
         *handle = (void *)(uintptr_t)mxGetScalar(value);
         return NULL;
     }

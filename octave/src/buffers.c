@@ -628,7 +628,26 @@ static const char *buffer_set(int nlhs, mxArray *plhs[], int nrhs, const mxArray
     return NULL;
 }
 
+/* address = b.address(): a uint64, by which others reach the memory in a dynamic window that it is attached to. */
+static const char *buffer_address(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct block *block = NULL;
+    MPI_Aint address = 0;
+    const char *wrong = nrhs == 1 ? read_block(prhs[0], &block) : argument_problem("a buffer is wanted");
+    (void)nlhs;
+    if (!wrong)
+        wrong = no_memory_of_its_own(block);
+    if (!wrong)
+        wrong = mpi_problem(MPI_Get_address(block->address, &address), "Buffer.address");
+    if (wrong)
+        return wrong;
+    plhs[0] = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+    *(uint64_t *)mxGetData(plhs[0]) = (uint64_t)address;
+    return NULL;
+}
+
 const struct operation buffer_operations[] = {
+    {"Buffer.address", buffer_address, 1},
     {"Buffer.make", buffer_make, 1},
     {"Buffer.release", buffer_free_block, 0},
     {"Buffer.get", buffer_get, 1},

@@ -257,6 +257,11 @@ static const char *read_place(const mxArray *value, union argument *at)
     at->place.displacement = 0;
     if (is_object_of(value, "mpi.Datatype"))
         return read_type(value, &at->place.type);
+    /* What mpi.Buffer.address gives, for dynamic windows. */
+    if (mxIsUint64(value) && mxGetNumberOfElements(value) == 1) {
+        at->place.displacement = (MPI_Aint)*(const uint64_t *)mxGetData(value);
+        return NULL;
+    }
     wrong = read_count(value, "the target's element", &element);
     if (!wrong && element < 1)
         wrong = argument_problem("elements of a window are counted from 1");

@@ -6,6 +6,7 @@ classdef Buffer < handle
 %   b.set(A);  b.set([1 2 3], 5:7);    one element may stand for all
 %   r = c.RecvInit(b, source, tag);  r.start();  r.wait();  A = b.get();
 %
+% b.address() is the place of its memory in a dynamic window: w.put(A, rank, address).
 % The class of what is set must be the buffer's own.  mpi.IN_PLACE is a buffer that stands for the receive buffer.
   properties (SetAccess = private)
     handle
@@ -13,6 +14,7 @@ classdef Buffer < handle
   methods
     array = get(b, elements)
     set(b, array, elements)
+    address = address(b)
   end
   methods
     function b = Buffer(like, kind)

@@ -15,6 +15,10 @@ classdef Win < handle
 %
 %   b = mpi.Buffer(zeros(1, 3));  w.fence();  w.get(b, rank, 5);  w.fence();  A = b.get();
 %
+% In a dynamic window memory has addresses, which processes tell each other:
+%
+%   w = mpi.Win.createDynamic(c);  w.attach(b);  places = c.allgather(b.address());  w.put(A, rank, places{rank + 1})
+%
 % accumulate getAccumulate rput rget raccumulate rgetAccumulate; lock(rank, shared) unlock lockAll unlockAll flush flushAll
 % flushLocal flushLocalAll; fence; start post complete wait test; sync attach detach sharedQuery.
   properties (SetAccess = private)
