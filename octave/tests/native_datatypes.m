@@ -89,7 +89,7 @@ function other_makers(c)
   assert(taken(c, A, D, 6), [2 4 6 8 10 12]);
   D = mpi.Datatype.darray(2, 1, 6, mpi.DISTRIBUTE_BLOCK, mpi.DISTRIBUTE_DFLT_DARG, 2);
   assert(taken(c, A, D, 3), 4:6);
-  R = postrider_call("Datatype.rawSubarray", "double", [3 4], [2 2], [1 1]);
+  R = postrider_call("raw.subarray", "double", [3 4], [2 2], [1 1]);
   assert(taken(c, A, R, 4), [5 6 8 9]);
 end
 
