@@ -233,14 +233,7 @@ impl<'a> Session<'a> {
         }
         let best = times_ms.iter().copied().reduce(f64::min);
         if let (Some(value), Some(best)) = (record::median(&times_ms), best) {
-            self.run.add_value(
-                "startup",
-                engine,
-                task.place,
-                (task.ranks, 0),
-                "ms",
-                Sample { value, best },
-            );
+            self.run.add_value("startup", engine, task.place, (task.ranks, 0), "ms", Sample { value, best });
         }
     }
 

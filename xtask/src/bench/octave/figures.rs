@@ -20,7 +20,7 @@ pub const STRINGS_BYTES: u64 = 7 * STRINGS + 488_895;
 /// Points of the Mandelbrot set on each side.
 pub const WIDTH: u64 = 480;
 /// The largest message that is written as text in a session.
-const TEXT_BYTES_MAX: u64 = 16 * MIB;
+const TEXT_BYTES_MAX: u64 = 4 * MIB;
 
 const PMATLAB: &[Front] = &[Front::OctavePmatlab];
 const PYTHON: &[Front] = &[Front::PythonValues, Front::PythonArrays];
@@ -70,7 +70,9 @@ impl Scale {
     /// Sizes of figure 1: every fourth power of two.
     fn sizes(&self) -> Vec<u64> {
         let (step, last) = if self.quick { (256, MIB) } else { (4, 256 * MIB) };
-        std::iter::successors(Some(4 * KIB), |size| Some(size * step)).take_while(|&size| size <= last).collect()
+        std::iter::successors(Some(4 * KIB), |size| Some(size * step))
+            .take_while(|&size| size <= last)
+            .collect()
     }
 
     fn most_ranks(&self) -> u32 {
@@ -87,11 +89,10 @@ pub fn tasks(figures: &[Figure], scale: &Scale) -> Vec<Task> {
 fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
     let budget = scale.budget_ms;
     let pair = |name, fronts, sizes: &[u64]| Task::of_fronts(name, fronts, 2, (budget, sizes));
-    let on = |name, fronts, size: u64| {
-        move |&ranks: &u32| Task::of_fronts(name, fronts, ranks, (budget, &[size]))
-    };
+    let on =
+        |name, fronts, size: u64| move |&ranks: &u32| Task::of_fronts(name, fronts, ranks, (budget, &[size]));
     match figure {
-        Figure::Bandwidth => bandwidth(scale),
+        Figure::Bandwidth => without_long_texts("latency", &scale.sizes(), budget),
         Figure::Latency => {
             let pair = pair("latency", MESSAGES, &[SMALL_BYTES]);
             let on_disk = Task::of_fronts("latency", FILES, 2, (budget, &[SMALL_BYTES, MIB]));
@@ -104,8 +105,8 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
             ranks.map(on("mandelbrot", MESSAGES, width)).collect()
         }
         Figure::SenderComputes => {
-            let sizes: &[u64] = if scale.quick { &[KIB, MIB] } else { &[KIB, MIB, TEXT_BYTES_MAX] };
-            vec![pair("sender_computes", MESSAGES, sizes)]
+            let sizes: &[u64] = if scale.quick { &[KIB, MIB] } else { &[KIB, MIB, 16 * MIB] };
+            without_long_texts("sender_computes", sizes, budget)
         }
         Figure::Strings => {
             let count = if scale.quick { STRINGS / 100 } else { STRINGS };
@@ -123,9 +124,9 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
 }
 
 /// Text takes so long that its sizes end earlier.
-fn bandwidth(scale: &Scale) -> Vec<Task> {
-    let (small, large): (Vec<u64>, Vec<u64>) = scale.sizes().into_iter().partition(|&size| size <= TEXT_BYTES_MAX);
-    let task = |fronts, sizes: &[u64]| Task::of_fronts("latency", fronts, 2, (scale.budget_ms, sizes));
+fn without_long_texts(name: &'static str, sizes: &[u64], budget_ms: u32) -> Vec<Task> {
+    let (small, large): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|&&size| size <= TEXT_BYTES_MAX);
+    let task = |fronts, sizes: &[u64]| Task::of_fronts(name, fronts, 2, (budget_ms, sizes));
     let mut tasks = vec![task(MESSAGES, &small)];
     if !large.is_empty() {
         tasks.push(task(LARGE, &large));
@@ -161,7 +162,7 @@ mod tests {
     fn figure_1_goes_from_4_kib_to_256_mib_and_text_not_so_far() {
         let tasks = tasks(&[Figure::Bandwidth], &Scale::new(false, &[]));
         let sizes: Vec<&str> = tasks.iter().map(|task| task.arguments[1].as_str()).collect();
-        assert_eq!(sizes, ["4096,16384,65536,262144,1048576,4194304,16777216", "67108864,268435456"]);
+        assert_eq!(sizes, ["4096,16384,65536,262144,1048576,4194304", "16777216,67108864,268435456"]);
         let engine = super::super::super::engines::Engine::Front(Front::FilesText);
         let runs_text: Vec<bool> = tasks.iter().map(|task| !task.engines(&[engine]).is_empty()).collect();
         assert_eq!(runs_text, [true, false]);

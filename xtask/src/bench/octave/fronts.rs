@@ -51,8 +51,16 @@ use Front::*;
 
 /// All that send messages by name.
 pub const MESSAGES: &[Front] = &[
-    C, PythonValues, PythonArrays, OctaveValues, OctaveArrays, OctaveMpitb, OctaveMatlabmpi, OctaveMatlabmpiFile,
-    FilesBinary, FilesText,
+    C,
+    PythonValues,
+    PythonArrays,
+    OctaveValues,
+    OctaveArrays,
+    OctaveMpitb,
+    OctaveMatlabmpi,
+    OctaveMatlabmpiFile,
+    FilesBinary,
+    FilesText,
 ];
 /// Those of them that are no slower than a large message can wait for: text is not.
 pub const LARGE: &[Front] = MESSAGES.split_at(MESSAGES.len() - 1).0;
@@ -62,7 +70,8 @@ pub const VALUES: &[Front] =
 /// Those whose messages are files.
 pub const FILES: &[Front] = &[OctaveMatlabmpiFile, FilesBinary, FilesText];
 /// Those whose start is timed.
-pub const STARTS: &[Front] = &[C, PythonArrays, OctaveValues, OctaveMatlabmpi, OctaveMatlabmpiFile, FilesBinary, OctaveAlone];
+pub const STARTS: &[Front] =
+    &[C, PythonArrays, OctaveValues, OctaveMatlabmpi, OctaveMatlabmpiFile, FilesBinary, OctaveAlone];
 
 /// What an Octave without messages runs: it says that it is there.
 const ALONE: &str = "fprintf('{\"library\":\"Octave %s alone\"}\\n', version)";
@@ -136,7 +145,8 @@ impl Front {
         let given = &task.arguments;
         let words = match self {
             C => {
-                let mut words = vec!["--budget-ms".to_owned(), given[0].clone(), "--sizes".into(), given[1].clone()];
+                let mut words =
+                    vec!["--budget-ms".to_owned(), given[0].clone(), "--sizes".into(), given[1].clone()];
                 if name == "bcast" {
                     words.extend(["--operation".into(), "bcast".into()]);
                 }

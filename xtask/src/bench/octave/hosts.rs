@@ -28,7 +28,8 @@ const FRONTS: &[Front] = &[Front::C, Front::OctavePmatlab];
 
 /// Adds the times to the session. Without a bed that is noted, and the rest of the session stands.
 pub fn measure(run: &mut Run, workshop: &Workshop, engines: &[Engine], large: bool) {
-    let fronts: Vec<Front> = FRONTS.iter().copied().filter(|&f| engines.contains(&Engine::Front(f))).collect();
+    let fronts: Vec<Front> =
+        FRONTS.iter().copied().filter(|&f| engines.contains(&Engine::Front(f))).collect();
     if fronts.is_empty() {
         return;
     }
@@ -36,7 +37,9 @@ pub fn measure(run: &mut Run, workshop: &Workshop, engines: &[Engine], large: bo
         Ok(bed) => bed,
         Err(error) => {
             eprintln!("bench: no hosts: {error:#}");
-            return run.notes.push(format!("aggregation was not measured, for there was no bed of hosts: {error:#}"));
+            return run
+                .notes
+                .push(format!("aggregation was not measured, for there was no bed of hosts: {error:#}"));
         }
     };
     let sizes: &[u64] = if large { &[ARRAY_BYTES, LARGE_ARRAY_BYTES] } else { &[ARRAY_BYTES] };
@@ -80,12 +83,18 @@ fn start(bed: &Bed, workshop: &Workshop, task: &Task, front: Front) -> Finished 
 
 fn command(bed: &Bed, workshop: &Workshop, task: &Task, front: Front) -> Result<Command> {
     let list: Vec<String> = (1..=task.ranks).map(|host| format!("h{host}:1")).collect();
-    let mut words = vec!["env".to_owned(), format!("LD_LIBRARY_PATH={}", workshop.prefix.join("lib").display())];
+    let mut words =
+        vec!["env".to_owned(), format!("LD_LIBRARY_PATH={}", workshop.prefix.join("lib").display())];
     words.push(workshop.prefix.join("bin/postrider").display().to_string());
     words.extend(["run".to_owned(), "--hosts".to_owned(), list.join(",")]);
     words.extend(front.program(workshop, "aggregation")?.iter().map(|word| word.display().to_string()));
     if front == Front::C {
-        words.extend(["--iterations-max".to_owned(), "3".to_owned(), "--sizes".to_owned(), task.arguments[1].clone()]);
+        words.extend([
+            "--iterations-max".to_owned(),
+            "3".to_owned(),
+            "--sizes".to_owned(),
+            task.arguments[1].clone(),
+        ]);
     } else {
         words.extend(front.arguments(task, "aggregation"));
     }

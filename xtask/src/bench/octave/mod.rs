@@ -102,7 +102,10 @@ fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
     for &front in chosen {
         session.try_engine(Engine::Front(front), &front.first_task());
     }
-    ensure!(!session.engines.is_empty(), "none of the chosen front ends runs a program; the reasons stand above");
+    ensure!(
+        !session.engines.is_empty(),
+        "none of the chosen front ends runs a program; the reasons stand above"
+    );
     let engines = session.engines.clone();
     let mut run = session.measure();
     let is_chosen = |figure| arguments.figure.is_empty() || arguments.figure.contains(&figure);

@@ -87,12 +87,14 @@ fn table(
 fn table_2(run: &Run) -> Table {
     let count = |figure, front| time(run, figure, front, (0, 0));
     let most = |front| {
-        let cells = run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.figure == "latency");
+        let cells =
+            run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.figure == "latency");
         let sizes = cells.filter(|cell| cell.place == Place::Usual).map(|cell| cell.bytes);
         sizes.filter_map(|bytes| bandwidth(run, front, (2, bytes))).reduce(f64::max)
     };
     let start = |front| {
-        let cells = run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.figure == "startup");
+        let cells =
+            run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.figure == "startup");
         cells.max_by_key(|cell| cell.ranks).map(|cell| cell.value)
     };
     let row = |front: Front| {

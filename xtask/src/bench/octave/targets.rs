@@ -19,7 +19,12 @@ pub fn targets(run: &Run) -> Vec<Target> {
         (Front::OctaveMpitb, 3.0, "arrays by MPI-TB's names"),
     ] {
         let found = time(run, "latency", front, (2, SMALL_BYTES));
-        targets.push(Target::new(format!("16 B from Octave, {what}: within {bound} us"), Some(bound), found, "us"));
+        targets.push(Target::new(
+            format!("16 B from Octave, {what}: within {bound} us"),
+            Some(bound),
+            found,
+            "us",
+        ));
         targets.push(large(run, front, what));
     }
     targets.push(small(run, Front::OctaveMatlabmpi, "shared memory", 100.0));
@@ -29,9 +34,15 @@ pub fn targets(run: &Run) -> Vec<Target> {
             targets.push(never_slower(run, figure, front));
         }
     }
-    let saved = run.value("strings-save", Engine::Front(Front::OctaveAlone), Place::Usual, (1, STRINGS_BYTES));
+    let saved =
+        run.value("strings-save", Engine::Front(Front::OctaveAlone), Place::Usual, (1, STRINGS_BYTES));
     let found = time(run, "strings", Front::OctaveMatlabmpi, (2, STRINGS_BYTES));
-    targets.push(Target::new("10^5 short strings in a cell: as fast as save -binary to memory", saved, found, "ms"));
+    targets.push(Target::new(
+        "10^5 short strings in a cell: as fast as save -binary to memory",
+        saved,
+        found,
+        "ms",
+    ));
     let bound = time(run, "startup", Front::OctaveAlone, (16, 0)).map(|time| 1.5 * time);
     let found = time(run, "startup", Front::OctaveMatlabmpi, (16, 0));
     targets.push(Target::new("start of 16 ranks: at most 1.5 x the start of 16 Octaves", bound, found, "ms"));
@@ -51,7 +62,9 @@ fn large(run: &Run, front: Front, what: &str) -> Target {
 fn small(run: &Run, front: Front, words: &str, times: f64) -> Target {
     let key = (2, SMALL_BYTES);
     let bound = time(run, "latency", Front::FilesBinary, key).map(|time| time / times);
-    let what = format!("16 B by MatlabMPI's names through {words}: at least {times} x faster than MatlabMPI's own files");
+    let what = format!(
+        "16 B by MatlabMPI's names through {words}: at least {times} x faster than MatlabMPI's own files"
+    );
     Target::new(what, bound, time(run, "latency", front, key), "us")
 }
 
@@ -69,7 +82,8 @@ fn worst(
     counts: impl Fn(u64) -> bool,
     bound: impl Fn((u32, u64)) -> Option<f64>,
 ) -> Target {
-    let cells = run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.place == Place::Usual);
+    let cells =
+        run.cells.iter().filter(|cell| cell.engine == Engine::Front(front) && cell.place == Place::Usual);
     let of_figure = cells.filter(|cell| cell.figure == figure && counts(cell.bytes));
     let with_bounds = of_figure.filter_map(|cell| Some((cell, bound((cell.ranks, cell.bytes))?)));
     let worst = with_bounds.max_by(|(a, p), (b, q)| (a.value / p).total_cmp(&(b.value / q)));
@@ -82,7 +96,10 @@ fn worst(
 fn aggregation(run: &Run, bytes: u64) -> Target {
     let found = |front| run.value("aggregation", Engine::Front(front), Place::Hosts, (4, bytes));
     let bound = found(Front::C).map(|time| 1.1 * time);
-    let what = format!("agg of {} over 4 hosts: at most 1.1 x MPI_Gather in C, which sends each byte once", size(bytes));
+    let what = format!(
+        "agg of {} over 4 hosts: at most 1.1 x MPI_Gather in C, which sends each byte once",
+        size(bytes)
+    );
     Target::new(what, bound, found(Front::OctavePmatlab), "ms")
 }
 

@@ -84,10 +84,14 @@ fn lines(text: &str) -> usize {
 
 fn names(text: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let is_name = |word: &&str| ["MPI_", "MPI.", "mpi.", "comm.", "postrider."].iter().any(|p| word.starts_with(p));
+    let is_name =
+        |word: &&str| ["MPI_", "MPI.", "mpi.", "comm.", "postrider."].iter().any(|p| word.starts_with(p));
     let code = text.lines().filter(|line| lines(line) == 1 && !line.starts_with("#include"));
-    let words: BTreeSet<&str> =
-        code.flat_map(|line| line.split(|c| !is_part(c))).filter(is_name).map(|word| word.trim_end_matches('.')).collect();
+    let words: BTreeSet<&str> = code
+        .flat_map(|line| line.split(|c| !is_part(c)))
+        .filter(is_name)
+        .map(|word| word.trim_end_matches('.'))
+        .collect();
     words.len()
 }
 
@@ -99,7 +103,9 @@ fn functions(front: Front, root: &Path) -> Result<Option<usize>> {
     };
     Ok(match front {
         Front::C => Some(workspace::function_names()?.iter().filter(|name| name.starts_with("MPI_")).count()),
-        Front::OctaveMatlabmpi | Front::OctaveMatlabmpiFile => Some(starting(&toolbox, &["MPI_", "MatMPI_", "MatlabMPI_"])?),
+        Front::OctaveMatlabmpi | Front::OctaveMatlabmpiFile => {
+            Some(starting(&toolbox, &["MPI_", "MatMPI_", "MatlabMPI_"])?)
+        }
         Front::OctaveMpitb => Some(starting(&toolbox.join("mpitb"), &["MPI_"])?),
         Front::OctaveValues | Front::OctaveArrays => Some(methods(&toolbox.join("+mpi"))?),
         Front::FilesBinary | Front::FilesText => Some(FUNCTIONS_OF_MATLABMPI),
