@@ -18,7 +18,7 @@ const STRINGS: u64 = 100_000;
 /// How many characters these are.
 pub const STRINGS_BYTES: u64 = 7 * STRINGS + 488_895;
 /// Points of the Mandelbrot set on each side.
-pub const WIDTH: u64 = 480;
+const WIDTH: u64 = 400;
 /// The largest message that is written as text in a session.
 const TEXT_BYTES_MAX: u64 = 4 * MIB;
 
@@ -113,8 +113,8 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
             strings(budget, count)
         }
         Figure::Start => {
-            let starts = if scale.quick { 1 } else { 3 };
-            let start = |&ranks: &u32| Task { starts, ..Task::of_fronts("start", STARTS, ranks, (0, &[8])) };
+            let start =
+                |&ranks: &u32| Task { starts: 1, ..Task::of_fronts("start", STARTS, ranks, (0, &[8])) };
             [2, scale.most_ranks()].iter().map(start).collect()
         }
         Figure::Pmatlab => pmatlab(scale),

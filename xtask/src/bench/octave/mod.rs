@@ -18,7 +18,7 @@ mod tables;
 mod targets;
 mod usability;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return super::report::write(root, super::report::FRONTS, &part);
     }
     let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-octave")?;
-    let run = measure(arguments, &workshop)?;
+    let run = measure(arguments, &workshop, &directory)?;
     run.save(&directory)?;
     table::print(&run, targets::targets(&run));
     super::plot(&workshop, "plot_octave.py", &directory)?;
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Keeps the front ends with which a first program runs, and runs all tasks with them.
-fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
+fn measure(arguments: &Arguments, workshop: &Workshop, directory: &Path) -> Result<Run> {
     let scale = Scale::new(arguments.quick, &arguments.ranks);
     let repetitions = arguments.repetitions.unwrap_or(if arguments.quick { 1 } else { 3 }).max(1);
     let chosen: &[Front] = match arguments.fronts.is_empty() {
@@ -108,6 +108,8 @@ fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
     );
     let engines = session.engines.clone();
     let mut run = session.measure();
+    // What comes next needs hosts; whatever becomes of them, this is kept.
+    run.save(directory)?;
     let is_chosen = |figure| arguments.figure.is_empty() || arguments.figure.contains(&figure);
     if is_chosen(Figure::Agg) {
         hosts::measure(&mut run, workshop, &engines, arguments.large && !arguments.quick);

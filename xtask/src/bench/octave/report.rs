@@ -28,7 +28,7 @@ What is not in the tables did not run; the reasons stand below.
 - All but the last two rows run under `postrider run`; files are in memory (`/dev/shm`) unless the head of a table says otherwise, which is the
   best that can happen to them.
 - *latency* is half a round trip of a vector of doubles, and bandwidth its size by that time: ping-pong, as in figure 1 of the paper. MB is
-  10^6 bytes.
+  10^6 bytes. Text ends at 4 MiB.
 - *bcast* moves its root on by one rank with every call. MatlabMPI's own waits for all receivers, 0.2 s between looks.
 - *mandelbrot* has equal work in equal blocks of columns, and includes their way to rank 0. Efficiency is that on the cores that there are.
 - *sender-computes* is the time from before a send to when the receiver, which waits, has the value, while the sender computes without a call.
