@@ -266,7 +266,7 @@ def bars(session, name, title, quantity, unit, ranks):
     session.save(figure, name)
 
 
-def horizontal(session, name, title, panels):
+def horizontal(session, name, title, panels, scale="linear"):
     """Panels of horizontal bars: (title, [(label, value or None, colour, is a floor)])."""
     panels = [(head, [bar for bar in rows if bar[1] is not None]) for head, rows in panels]
     panels = [(head, rows) for head, rows in panels if any(not is_floor for *_, is_floor in rows)]
@@ -282,6 +282,7 @@ def horizontal(session, name, title, panels):
         axes.bar_label(drawn, labels=[bar_label(value) for value in values], fontsize=7, padding=3)
         axes.set_title(head, fontsize=9)
         axes.invert_yaxis()
+        axes.set_xscale(scale)
         axes.margins(x=0.12)
         axes.grid(True, axis="x", alpha=0.35)
     figure.suptitle(title, fontsize=11)

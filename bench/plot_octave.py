@@ -62,7 +62,7 @@ def figure_2(session):
         (label, session.value(figure="latency", engine=front, place="usual", bytes=16), colour, False)
         for front, (label, colour, _marker) in FRONTS.items()
     ]
-    horizontal(session, "figure-2", "Figure 2: latency", [("16 B, one-way time [µs]", rows)])
+    horizontal(session, "figure-2", "Figure 2: latency", [("16 B, one-way time [µs]", rows)], "log")
 
 
 def against_ranks(session, name, title, unit, convert, **fields):

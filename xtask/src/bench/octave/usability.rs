@@ -41,7 +41,7 @@ pub fn measure(run: &mut Run, workshop: &Workshop, engines: &[Engine]) -> Result
             add(LINES, lines(&text), "lines");
             add(NAMES, names(&text), "names");
         }
-        if let Some(count) = functions(front, &workshop.root)? {
+        if let Some(count) = functions(front, workshop)? {
             add(COVERAGE, count, "functions");
         }
     }
@@ -95,10 +95,10 @@ fn names(text: &str) -> usize {
     words.len()
 }
 
-fn functions(front: Front, root: &Path) -> Result<Option<usize>> {
-    let toolbox = root.join("octave/inst");
+fn functions(front: Front, workshop: &Workshop) -> Result<Option<usize>> {
+    let toolbox = workshop.prefix.join("share/postrider/octave");
     let starting = |folder: &Path, starts: &[&str]| -> Result<usize> {
-        let names = file_names(folder)?;
+        let names = names_in(folder)?;
         Ok(names.iter().filter(|name| starts.iter().any(|start| name.starts_with(start))).count())
     };
     Ok(match front {
@@ -107,32 +107,38 @@ fn functions(front: Front, root: &Path) -> Result<Option<usize>> {
             Some(starting(&toolbox, &["MPI_", "MatMPI_", "MatlabMPI_"])?)
         }
         Front::OctaveMpitb => Some(starting(&toolbox.join("mpitb"), &["MPI_"])?),
-        Front::OctaveValues | Front::OctaveArrays => Some(methods(&toolbox.join("+mpi"))?),
+        Front::OctaveValues | Front::OctaveArrays => Some(native(&toolbox.join("+mpi"))?),
         Front::FilesBinary | Front::FilesText => Some(FUNCTIONS_OF_MATLABMPI),
         _ => None,
     })
 }
 
-/// Functions of the native package: those that stand in a class, and the files that are functions themselves.
-fn methods(folder: &Path) -> Result<usize> {
-    let mut count = 0;
-    for name in file_names(folder)? {
-        let text = std::fs::read_to_string(folder.join(&name)).with_context(|| name.clone())?;
-        let is_class = text.lines().any(|line| line.starts_with("classdef"));
-        let is_method = |line: &&str| line.trim_start().starts_with("function ");
-        count += if is_class { text.lines().filter(is_method).count() } else { 1 };
+/// Functions of the native package, and methods of its classes.
+fn native(package: &Path) -> Result<usize> {
+    let mut count = names_in(package)?.len();
+    for entry in std::fs::read_dir(package).with_context(|| package.display().to_string())? {
+        let entry = entry?;
+        if let Some(class) = entry.file_name().to_string_lossy().strip_prefix('@') {
+            count += names_in(&entry.path())?.iter().filter(|name| *name != class).count();
+        }
     }
     Ok(count)
 }
 
-/// Names of the .m files in a folder; none where there is no such folder.
-fn file_names(folder: &Path) -> Result<Vec<String>> {
+/// Names of the functions in a folder of the toolbox, each once, whether a file in the language is beside the compiled one or not.
+/// Constants are not counted: they have capitals only. There are none where there is no such folder.
+fn names_in(folder: &Path) -> Result<BTreeSet<String>> {
     if !folder.exists() {
-        return Ok(Vec::new());
+        return Ok(BTreeSet::new());
     }
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    Ok(names.filter(|name| name.ends_with(".m")).collect())
+    let functions = names.filter_map(|name| {
+        let stem = name.strip_suffix(".mex").or_else(|| name.strip_suffix(".m"))?;
+        let own = stem.strip_prefix("MPI_").unwrap_or(stem);
+        own.contains(|c: char| c.is_ascii_lowercase()).then(|| stem.to_owned())
+    });
+    Ok(functions.collect())
 }
 
 #[cfg(test)]
