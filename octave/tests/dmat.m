@@ -222,6 +222,7 @@ function indices()
   B = zeros(3, 4, map([1 Np], {}, 0:Np - 1));
   fails('pMatlab:index', @() assign_out_of_range(B));
   fails('pMatlab:size', @() assign_other_size(B, zeros(4, 3, map([1 Np], {}, 0:Np - 1))));
+  fails('pMatlab:class', @() assign_other_size(cell(3, 4, B.map), B));
   if Pid == 0
     fails('pMatlab:size', @() assign_other_size(B, ones(5, 5)));
   end

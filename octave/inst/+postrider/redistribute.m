@@ -108,10 +108,8 @@ if fresh
     return
   end
   part = blank(value, sizes);
-elseif ~strcmp(class(value), class(part))
-  value = feval(class(part), value);
 end
-part(index{:}) = value;
+part(index{:}) = postrider.same_class(value, part);
 
 % An array of the class and kind of value.
 function part = blank(value, sizes)

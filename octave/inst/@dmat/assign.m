@@ -27,7 +27,7 @@ all_of_it = cellfun(@(list) ischar(list), lists);
 world = postrider.pmatlab();
 if all(all_of_it)
   if postrider.maps.same(d.layout, value.layout)
-    d.part = same_class(value.part, d.part);
+    d.part = postrider.same_class(value.part, d.part);
     return
   end
   steps = postrider.cached_plan(value.layout, d.layout, world.my_rank);
@@ -70,13 +70,8 @@ if numel(value) ~= 1
 end
 if all(counts > 0)
   d = checked(d);
-  d.part(here{:}) = same_class(value, d.part);
+  d.part(here{:}) = postrider.same_class(value, d.part);
 end
 
 function yes = same_shape(a, b)
 yes = isequal(a(a ~= 1), b(b ~= 1));
-
-function value = same_class(value, part)
-if ~strcmp(class(value), class(part))
-  value = feval(class(part), value);
-end

@@ -19,7 +19,8 @@ if nargin < 4
 end
 here = postrider.maps.position(from, rank);
 there = postrider.maps.position(to, rank);
-steps = struct('send', pieces_of([]), 'receive', pieces_of([]), 'copy', struct('from', {}, 'to', {}), 'key', '');
+none = struct('rank', {}, 'index', {});
+steps = struct('send', none, 'receive', none, 'copy', struct('from', {}, 'to', {}), 'key', '');
 if ~isempty(here)
   tables = cell(1, numel(to.dims));
   for d = 1:numel(to.dims)
@@ -50,9 +51,6 @@ end
 % ranks send to the same one first.
 function pieces = pieces_of(layout, tables, rank)
 pieces = struct('rank', {}, 'index', {});
-if isempty(layout)
-  return
-end
 [~, order] = sort(mod(layout.grid(:) - rank - 1, max([layout.grid(:); rank]) + 1));
 for number = order'
   p = postrider.maps.subscripts(layout.shape, number);
