@@ -33,12 +33,6 @@ function text = as_command(program, is_compiled)
   end
 
 function text = program_of_rank(command, comm)
-  folders = cellfun(@(folder) ['''' strrep(folder, '''', '''''') ''''], matmpi_own_folders(), ...
-                    'UniformOutput', false);
-  lines = {};
-  if ~isempty(folders)
-    lines = {sprintf('addpath(%s);', strjoin(folders, ', '))};
-  end
-  lines = [lines, {sprintf('MatMPI_Join(%d);', comm.host_rank), 'global MPI_COMM_WORLD', 'try', ...
-           ['  ' command ';'], 'catch MatMPI_problem', '  MatMPI_Failed(MatMPI_problem);', 'end'}];
-  text = [strjoin(lines, sprintf('\n')) sprintf('\n')];
+  lines = {sprintf('MatMPI_Join(%d);', comm.host_rank), 'global MPI_COMM_WORLD', 'try', ...
+           ['  ' command ';'], 'catch MatMPI_problem', '  MatMPI_Failed(MatMPI_problem);', 'end'};
+  text = [matmpi_path_command() strjoin(lines, sprintf('\n')) sprintf('\n')];

@@ -70,7 +70,7 @@ function join_as_zero(comm, handle)
   MPI_COMM_WORLD = comm;
 
 % Starts the ranks from `first` on. offset is the rank in comm of the launcher's rank 0. Over several hosts
-% the launcher has a rank on this one that stands for the session: a process without MPI that ends with it.
+% the launcher has a rank on this one that stands for the session, which is then a guest of its host's agent.
 function [launcher, offset] = launch(m_file, comm, first, options)
   hosts = list_of_hosts(comm);
   spread = ~isempty(hosts) || ~isempty(options.allocation) || str2double(getenv('SLURM_JOB_NUM_NODES')) > 1;
@@ -120,7 +120,7 @@ function write_script(m_file, comm, offset, stands_in, options)
   lines = {'# What each rank runs: its output goes into a file of its own.', ...
            sprintf('MATMPI_RANK=$((POSTRIDER_RANK + %d))', offset), 'export MATMPI_RANK'};
   if stands_in
-    lines{end + 1} = '[ $MATMPI_RANK != 0 ] || exec cat >/dev/null';
+    lines{end + 1} = stand_in(comm);
   end
   lines{end + 1} = sprintf('exec >"MatMPI/%s.$MATMPI_RANK.out" 2>&1', program_of(m_file));
   if options.threads > 0
@@ -138,6 +138,14 @@ function write_script(m_file, comm, offset, stands_in, options)
   end
   lines{end + 1} = 'esac';
   matmpi_write('MatMPI/MPI_Run.sh', [strjoin(lines, sprintf('\n')) sprintf('\n')]);
+
+% What stands for the session does nothing until the session has finished, which it learns by the end of its input.
+function line = stand_in(comm)
+  file = 'MatMPI/stand_in.m';
+  matmpi_write(file, [matmpi_path_command() sprintf(['MatMPI_session(''begin'');\n' ...
+                      'fread(fopen(''/dev/fd/3'', ''r''), Inf);\nMatMPI_session(''finish'');\nexit(0);\n'])]);
+  line = sprintf('[ $MATMPI_RANK != 0 ] || { exec 3<&0; exec %s <%s >MatMPI/stand_in.out 2>&1; }', ...
+                 strtrim(comm.machine_db.matlab_command{1}), file);
 
 % The first of the ranks says where it waits.
 function port = await_port(launcher, m_file)
