@@ -12,7 +12,7 @@ function compiled = MPI_cc(m_file)
     settings = MatMPI_Comm_settings();
     matmpi_write([m_file '.exe'], sprintf('#!/bin/sh\nexec %s "$(dirname "$0")/%s.m" "$@"\n', ...
                                           settings.matlab_command, m_file));
-    fileattrib([m_file '.exe'], '+x');
+    system(['chmod +x ''' m_file '.exe''']);
   else
     mcc('-m', m_file, '-o', [m_file '.exe']);
   end

@@ -24,6 +24,8 @@ struct job {
     int over;
     int code;
     MPI_Comm comm;
+    /* The session's part has come to its end, and was not broken off by an error. */
+    int left;
     int first;
     char *outputs;
     char *log;
@@ -138,13 +140,30 @@ static void forget_job(struct job *job)
     free(job);
 }
 
-/* Those that are over: what is left of a failed one would be an error to whoever waits. */
-static void forget_ended(void)
+/* Asks the launcher to end its ranks, and waits until it has. */
+static void stop(struct job *job)
+{
+    int looks;
+    look_at(job);
+    for (looks = 0; !job->over; looks++) {
+        /* Long after what the launcher itself grants its ranks. */
+        if (looks % 1000 == 0)
+            kill(job->launcher, looks ? SIGKILL : SIGTERM);
+        rest_ms(10);
+        look_at(job);
+    }
+}
+
+/* Those that are over, for what is left of a failed one would be an error to whoever waits; and those
+   in which the session's part was broken off, and whose ranks wait for it in vain. */
+static void forget_earlier(void)
 {
     struct job *job = job_first, *next;
     for (; job; job = next) {
         next = job->next;
         look_at(job);
+        if (!job->over && job->comm != MPI_COMM_NULL && !job->left)
+            stop(job);
         if (job->over)
             forget_job(job);
     }
@@ -154,7 +173,7 @@ const char *session_launch(char *const words[], const char *log, int bound, int 
 {
     struct job *job = calloc(1, sizeof *job);
     const char *wrong;
-    forget_ended();
+    forget_earlier();
     if (!job || !(job->log = strdup(log))) {
         free(job);
         return out_of_memory();
@@ -329,18 +348,10 @@ const char *session_join(const char *port_file, int without, MPI_Comm *comm)
 const char *session_stop(int launcher)
 {
     struct job *job;
-    int looks;
     const char *wrong = find_job(launcher, &job);
     if (wrong)
         return wrong;
-    look_at(job);
-    for (looks = 0; !job->over; looks++) {
-        /* Long after what the launcher itself grants its ranks. */
-        if (looks % 1000 == 0)
-            kill(job->launcher, looks ? SIGKILL : SIGTERM);
-        rest_ms(10);
-        look_at(job);
-    }
+    stop(job);
     forget_job(job);
     return NULL;
 }
@@ -358,24 +369,38 @@ int session_next(int launcher)
     return 0;
 }
 
+static void let_go(struct job *job)
+{
+    if (job->input >= 0)
+        close(job->input);
+    job->input = -1;
+}
+
 void session_let_go(void)
 {
     struct job *job;
     for (job = job_first; job; job = job->next) {
-        if (job->input >= 0)
-            close(job->input);
-        job->input = -1;
+        job->left = 1;
+        let_go(job);
     }
 }
 
+/* A job in which the session's part has come to its end may take as long as it likes. */
 void session_wait(void)
 {
+    enum { LOOKS = 2000 };
     struct job *job;
     /* A key that interrupts ends this process then, and with it the jobs. */
     signal(SIGINT, SIG_DFL);
-    session_let_go();
     for (job = job_first; job; job = job->next) {
-        for (look_at(job); !job->over && job->comm != MPI_COMM_NULL; look_at(job))
+        int looks;
+        let_go(job);
+        look_at(job);
+        for (looks = 0; !job->over && job->comm != MPI_COMM_NULL; looks++) {
+            if (looks == LOOKS && !job->left)
+                stop(job);
             rest_ms(5);
+            look_at(job);
+        }
     }
 }

@@ -31,9 +31,9 @@ const char *session_join(const char *port_file, int without, MPI_Comm *comm);
 const char *session_stop(int launcher);
 /* The launcher of a job that runs: the next one after this, the first after 0; 0 after the last. */
 int session_next(int launcher);
-/* Jobs that only wait for this process may end. */
+/* This process has done its part in its jobs. */
 void session_let_go(void);
-/* Waits until all jobs have ended by themselves. */
+/* Waits until all jobs have ended; those in which its part was broken off are ended after some seconds. */
 void session_wait(void);
 
 #endif
