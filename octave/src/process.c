@@ -59,10 +59,11 @@ static void leave_no_workspace(void)
 }
 #endif
 
-/* A process that no launcher has started is a session: a job of its own, which may start others. */
+/* A process that no launcher has started is a session: a job of its own, which may start others.  So is
+   one that has started others all the same. */
 int has_launcher(void)
 {
-    return world_size > 1 || getenv("POSTRIDER_JOB") != NULL;
+    return (world_size > 1 || getenv("POSTRIDER_JOB") != NULL) && !session_has_started();
 }
 
 const char *matlabmpi_begin(void)

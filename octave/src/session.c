@@ -33,6 +33,7 @@ struct job {
 };
 
 static struct job *job_first;
+static int started;
 static char problem_text[768];
 
 #ifdef POSTRIDER_OCTAVE
@@ -187,6 +188,7 @@ const char *session_launch(char *const words[], const char *log, int bound, int 
     }
     job->next = job_first;
     job_first = job;
+    started = 1;
     *launcher = (int)job->launcher;
     return NULL;
 }
@@ -354,6 +356,11 @@ const char *session_stop(int launcher)
     stop(job);
     forget_job(job);
     return NULL;
+}
+
+int session_has_started(void)
+{
+    return started;
 }
 
 int session_next(int launcher)

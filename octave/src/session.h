@@ -29,6 +29,8 @@ const char *session_meet(int launcher, const char *port, int first, const char *
 const char *session_join(const char *port_file, int without, MPI_Comm *comm);
 /* Ends the job of a launcher, and waits for its end. */
 const char *session_stop(int launcher);
+/* Whether this process has started a job. */
+int session_has_started(void);
 /* The launcher of a job that runs: the next one after this, the first after 0; 0 after the last. */
 int session_next(int launcher);
 /* This process has done its part in its jobs. */

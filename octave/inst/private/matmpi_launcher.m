@@ -1,7 +1,10 @@
 function program = matmpi_launcher()
-% MATMPI_LAUNCHER  The program `postrider`: that of this installation, or the one on the PATH.
+% MATMPI_LAUNCHER  The program `postrider`: that of this package or installation, or the one on the PATH.
   folder = fileparts(which('MPI_Send'));
-  program = fullfile(folder, '..', '..', '..', 'bin', 'postrider');
-  if ~exist(program, 'file')
-    program = 'postrider';
+  for place = {fullfile(folder, 'engine'), fullfile(folder, '..', '..', '..')}
+    program = fullfile(place{1}, 'bin', 'postrider');
+    if exist(program, 'file')
+      return
+    end
   end
+  program = 'postrider';
