@@ -35,4 +35,4 @@ function text = as_command(program, is_compiled)
 function text = program_of_rank(command, comm)
   lines = {sprintf('MatMPI_Join(%d);', comm.host_rank), 'global MPI_COMM_WORLD', 'try', ...
            ['  ' command ';'], 'catch MatMPI_problem', '  MatMPI_Failed(MatMPI_problem);', 'end'};
-  text = [matmpi_path_command() strjoin(lines, sprintf('\n')) sprintf('\n')];
+  text = [matmpi_preamble() strjoin(lines, sprintf('\n')) sprintf('\n')];
