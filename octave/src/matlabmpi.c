@@ -194,37 +194,36 @@ static const char *op_any_tag(int nlhs, mxArray *plhs[], int nrhs, const mxArray
     return NULL;
 }
 
-/* What the struct says, also before MPI_Init and after MPI_Finalize, as in MatlabMPI. */
-static const char *comm_number(mxArray *plhs[], int nrhs, const mxArray *prhs[], const char *field,
-                               int number)
+/* Rank and size.  While MPI does not run they are what the struct says, also before MPI_Init and after
+   MPI_Finalize, as in MatlabMPI. */
+static const char *comm_number(mxArray *plhs[], int nrhs, const mxArray *prhs[], const char *field)
 {
-    const mxArray *value = nrhs > 0 && mxIsStruct(prhs[0]) ? mxGetField(prhs[0], 0, field) : NULL;
+    const mxArray *comm = nrhs > 0 ? prhs[0] : NULL, *value;
     struct channel *channel;
-    const char *wrong = NULL;
-    if (value) {
-        number = matlabmpi_integer(value);
-    } else {
-        wrong = exchange.finalized || matlabmpi_has_left ? NULL : matlabmpi_is_running();
-        if (!wrong && nrhs > 0 && exchange.running)
-            wrong = get_comm(prhs[0], &channel);
-        if (!wrong && nrhs > 0 && exchange.running)
-            number = strcmp(field, "rank") == 0 ? channel->rank : channel->size;
-    }
+    const char *wrong = matlabmpi_is_running();
     if (!wrong)
-        plhs[0] = mxCreateDoubleScalar(number);
-    return wrong;
+        wrong = comm ? get_comm(comm, &channel) : exchange_channel(matlabmpi_world, &channel);
+    if (!wrong) {
+        plhs[0] = mxCreateDoubleScalar(strcmp(field, "rank") == 0 ? channel->rank : channel->size);
+        return NULL;
+    }
+    value = comm && mxIsStruct(comm) ? mxGetField(comm, 0, field) : NULL;
+    if (!value)
+        return wrong;
+    plhs[0] = mxCreateDoubleScalar(mxGetScalar(value));
+    return NULL;
 }
 
 static const char *op_comm_rank(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     (void)nlhs;
-    return comm_number(plhs, nrhs, prhs, "rank", -1);
+    return comm_number(plhs, nrhs, prhs, "rank");
 }
 
 static const char *op_comm_size(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     (void)nlhs;
-    return comm_number(plhs, nrhs, prhs, "size", -1);
+    return comm_number(plhs, nrhs, prhs, "size");
 }
 
 /* ---- communication ---- */

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MPI's MPI_COMM_WORLD, also after MPI_Finalize. */
-static int world_rank, world_size;
+/* Of MPI_COMM_WORLD of MPI. */
+static int world_size;
 MPI_Comm matlabmpi_world;
 int matlabmpi_has_left;
 int matlabmpi_look_inside;
@@ -73,7 +73,6 @@ const char *matlabmpi_begin(void)
     const char *wrong = exchange_begin();
     if (wrong || !first)
         return wrong;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     matlabmpi_world = MPI_COMM_WORLD;
 #ifdef __GLIBC__
