@@ -4,8 +4,9 @@ function MPI_Abort(comm, code)
 %   MPI_Abort
 %   MPI_Abort(comm, code)
 %
-% In a session it ends all ranks that MPI_Run has started from it or from this directory, and the session stays; when none run, it says
-% 'No pid files found'. In a rank of a job it ends the job, with exit code code (1 if it is not given). comm is not looked at.
+% In a session it ends all ranks that MPI_Run has started from it or from this directory, and the
+% session stays; when none run, it says 'No pid files found'. In a rank of a job it ends the job,
+% with exit code code (1 if it is not given). comm is not looked at.
 %
 % MPI 5.0, section 9.8.
   if nargin < 2

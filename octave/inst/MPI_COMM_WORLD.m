@@ -2,7 +2,7 @@
 %
 %   comm = MPI_COMM_WORLD
 %
-% It is a global variable, which MPI_Init and MPI_Run assign, and this function for programs that do not declare it. Its value is a struct,
-% described in MatMPI_Comm_init.
+% It is a global variable, which MPI_Init and MPI_Run assign, and this function for programs that do
+% not declare it. Its value is a struct, described in MatMPI_Comm_init.
 %
 % The function is in the MEX file of this name; this file holds its help.

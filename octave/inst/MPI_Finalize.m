@@ -3,9 +3,10 @@ function MPI_Finalize()
 %
 %   MPI_Finalize
 %
-% Waits until everything has left that was sent, and tells the other ranks that nothing more comes. A rank that MPI_Run has started in
-% the background ends here, with all its process; the session that called MPI_Run goes on, and can call MPI_Run again. A rank of a
-% launcher (postrider run) goes on without MPI.
+% Waits until everything has left that was sent, and tells the other ranks that nothing more comes.
+% A rank that MPI_Run has started in the background ends here, with all its process; the session
+% that called MPI_Run goes on, and can call MPI_Run again. A rank of a launcher (postrider run) goes
+% on without MPI.
 %
 % MPI 5.0, section 11.2.3.
   MatMPI_session('finish');

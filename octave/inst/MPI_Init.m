@@ -3,9 +3,10 @@ function MPI_Init()
 %
 %   MPI_Init
 %
-% From then on the global variable MPI_COMM_WORLD, which is also a function of that name, is the communicator of all ranks of the
-% job. In a program that MPI_Run has started they are the ranks of that call, in one that a launcher has started (postrider run)
-% those of the launcher; otherwise there is one rank. Calling it again while MPI runs does nothing.
+% From then on the global variable MPI_COMM_WORLD, which is also a function of that name, is the
+% communicator of all ranks of the job. In a program that MPI_Run has started they are the ranks of
+% that call, in one that a launcher has started (postrider run) those of the launcher; otherwise
+% there is one rank. Calling it again while MPI runs does nothing.
 %
 % Example:
 %   MPI_Init;

@@ -4,8 +4,10 @@
 %   [rank, numeric_tag, string_tag] = MPI_Probe(source, tag, comm)
 %
 % source, tag     numbers, texts, or patterns as of file names: '*', 'tag-?', '[12]*'
-% rank            column with the source of each message, in the order of arrival; empty if there is none
-% numeric_tag     column with the tags; NaN for texts that are no numbers, but with two outputs such messages are left out
+% rank            column with the source of each message, in the order of arrival; empty if there is
+%                 none
+% numeric_tag     column with the tags; NaN for texts that are no numbers, but with two outputs such
+%                 messages are left out
 % string_tag      column cell array with the tags as texts
 %
 % Example:

@@ -5,17 +5,19 @@ function defscommands = MPI_Run(m_file, n_proc, machines)
 %
 % m_file      name of a script or function without arguments, or what MPI_cc returns
 % n_proc      number of ranks
-% machines    {} for this host, or inside a scheduler's allocation its hosts; otherwise a cell array of texts, one for each host, of the
-%             form machine[&][:unix|:pc][:folder]. Ranks are dealt out to them in blocks. Hosts are reached by ssh, and see this
-%             directory at the same place. With '&' behind the first machine rank 0 runs in the background as well.
+% machines    {} for this host, or inside a scheduler's allocation its hosts; otherwise a cell array
+%             of texts, one for each host, of the form machine[&][:unix|:pc][:folder]. Ranks are
+%             dealt out to them in blocks. Hosts are reached by ssh, and see this directory at the
+%             same place. With '&' behind the first machine rank 0 runs in the background as well.
 %
-% Ranks 1 to n_proc - 1 are started in the background, with this session's directory and path. What rank r writes goes to
-% MatMPI/m_file.r.out. The text that is returned makes the caller rank 0 when it is evaluated; it is empty when rank 0 runs in the
-% background or on another host.
+% Ranks 1 to n_proc - 1 are started in the background, with this session's directory and path. What
+% rank r writes goes to MatMPI/m_file.r.out. The text that is returned makes the caller rank 0 when
+% it is evaluated; it is empty when rank 0 runs in the background or on another host.
 %
-% Errors: 'Postrider:directory' when the directory MatMPI is there (MatMPI_Delete_all removes it); 'Postrider:program' when there is no
-% m_file; 'Postrider:start' when ranks cannot be started. A rank that fails ends the other ranks of the background, and what the session
-% then waits for is an error that names the rank and the file with its output.
+% Errors: 'Postrider:directory' when the directory MatMPI is there (MatMPI_Delete_all removes it);
+% 'Postrider:program' when there is no m_file; 'Postrider:start' when ranks cannot be started. A
+% rank that fails ends the other ranks of the background, and what the session then waits for is an
+% error that names the rank and the file with its output.
 %
 % Example:
 %   eval(MPI_Run('xbasic', 4, {}));

@@ -3,8 +3,9 @@ function compiled = MPI_cc(m_file)
 %
 %   eval(MPI_Run(MPI_cc(m_file), n_proc, machines))
 %
-% m_file is the name of a script or function without arguments. Octave has no compiler: <m_file>.exe is then a script of the shell that
-% runs the program with Octave. In MATLAB it is made by mcc. Returns 'compiled <m_file>.exe'.
+% m_file is the name of a script or function without arguments. Octave has no compiler: <m_file>.exe
+% is then a script of the shell that runs the program with Octave. In MATLAB it is made by mcc.
+% Returns 'compiled <m_file>.exe'.
   if ~exist([m_file '.m'], 'file')
     error('Postrider:program', 'there is no %s.m here', m_file);
   end

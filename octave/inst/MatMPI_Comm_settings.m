@@ -1,10 +1,12 @@
 function settings = MatMPI_Comm_settings()
-% MATMPI_COMM_SETTINGS  What MPI_Run starts. A file of this name in front on the path has other settings.
+% MATMPI_COMM_SETTINGS  What MPI_Run starts. A file of this name in front on the path has other
+%                       settings.
 %
 %   settings = MatMPI_Comm_settings()
 %
 % type              'unix', of machines that do not say otherwise
-% matlab_command    the command of the shell that starts Octave or MATLAB and reads its program from standard input
+% matlab_command    the command of the shell that starts Octave or MATLAB and reads its program from
+%                   standard input
 % remote_launch     the remote shell, and remote_flags its options
 % pc_unix_dir_map   {pc directory, the same directory on unix}
   settings.type = 'unix';

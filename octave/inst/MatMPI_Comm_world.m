@@ -3,7 +3,8 @@ function comm = MatMPI_Comm_world()
 %
 %   comm = MatMPI_Comm_world()
 %
-% MPI_Init calls it, and MPI_COMM_WORLD in a program that has cleared the variable. MPI is started if it does not run.
+% MPI_Init calls it, and MPI_COMM_WORLD in a program that has cleared the variable. MPI is started
+% if it does not run.
   global MPI_COMM_WORLD
   facts = MatMPI_session('begin');
   comm = matmpi_comm(facts(2), {});

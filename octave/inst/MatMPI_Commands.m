@@ -6,9 +6,10 @@ function [defscommands, unix_command] = MatMPI_Commands(m_file, rank, comm, quie
 % m_file, comm    as in MPI_Run; comm is what MatMPI_Comm_init returns
 % rank            from 0 to comm.size - 1
 %
-% For the rank of the session, defscommands is what the session evaluates, and unix_command is empty. For the others, unix_command is a
-% command of the shell, which reads its program from MatMPI/MatMPIdefs<rank>.m; this file is written. Says where the rank will run,
-% unless there is a fourth argument.
+% For the rank of the session, defscommands is what the session evaluates, and unix_command is
+% empty. For the others, unix_command is a command of the shell, which reads its program from
+% MatMPI/MatMPIdefs<rank>.m; this file is written. Says where the rank will run, unless there is a
+% fourth argument.
   database = comm.machine_db;
   machine = comm.machine_id(rank + 1);
   program = regexprep(m_file, '^compiled (.*)\.exe$', './$1.exe');

@@ -1,10 +1,12 @@
 function MatMPI_Delete_all()
-% MATMPI_DELETE_ALL  Removes the directory MatMPI of this directory, with all that MPI_Run and saved messages have left.
+% MATMPI_DELETE_ALL  Removes the directory MatMPI of this directory, with all that MPI_Run and saved
+%                    messages have left.
 %
 %   MatMPI_Delete_all
 %
-% Messages that were saved in other directories (machines with a folder, MatMPI_Comm_dir) are removed as well. Does nothing when there
-% is no MatMPI. Ranks that run are not ended; MPI_Abort does that.
+% Messages that were saved in other directories (machines with a folder, MatMPI_Comm_dir) are
+% removed as well. Does nothing when there is no MatMPI. Ranks that run are not ended; MPI_Abort
+% does that.
   file = fullfile('MatMPI', 'MPI_COMM_WORLD.mat');
   if exist(file, 'file')
     found = load(file);

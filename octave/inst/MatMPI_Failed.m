@@ -1,5 +1,6 @@
 function MatMPI_Failed(problem)
-% MATMPI_FAILED  What a rank of MPI_Run does after an error: says what and where, and ends with exit code 1.
+% MATMPI_FAILED  What a rank of MPI_Run does after an error: says what and where, and ends with exit
+%                code 1.
 %
 %   MatMPI_Failed(problem)
 %

@@ -1,5 +1,6 @@
 function rank = MatMPI_Host_rank(comm)
-% MATMPI_HOST_RANK  The rank of the session that called MPI_Run, 0, or -1 when all ranks run in the background.
+% MATMPI_HOST_RANK  The rank of the session that called MPI_Run, 0, or -1 when all ranks run in the
+%                   background.
 %
 %   rank = MatMPI_Host_rank(comm)
 %

@@ -3,7 +3,8 @@ function MatMPI_Join(host_rank)
 %
 %   MatMPI_Join(host_rank)
 %
-% host_rank is 0 when the session is rank 0, and -1 when all ranks run in the background. MatMPI/MatMPIdefs<rank>.m calls it.
+% host_rank is 0 when the session is rank 0, and -1 when all ranks run in the background.
+% MatMPI/MatMPIdefs<rank>.m calls it.
   global MPI_COMM_WORLD
   try
     found = load(fullfile('MatMPI', 'MPI_COMM_WORLD.mat'));

@@ -1,5 +1,6 @@
 function MatMPI_Save_copy(dest, tag, comm, varargin)
-% MATMPI_SAVE_COPY  Writes a copy of a message to a file; MPI_Send calls it when MatMPI_Save_messages has asked for that.
+% MATMPI_SAVE_COPY  Writes a copy of a message to a file; MPI_Send calls it when
+%                   MatMPI_Save_messages has asked for that.
 %
 %   MatMPI_Save_copy(dest, tag, comm, var1, ...)
   buffer_file = MatMPI_Buffer_file(comm.rank, dest, tag, comm);

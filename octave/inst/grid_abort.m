@@ -3,7 +3,8 @@ function grid_abort()
 %
 %   grid_abort
 %
-% As MPI_Abort; under Slurm the allocations that bear the name MatMPI and are this user's are cancelled as well.
+% As MPI_Abort; under Slurm the allocations that bear the name MatMPI and are this user's are
+% cancelled as well.
   MPI_Abort();
   config = grid_config();
   if strcmp(config.kind, 'slurm')

@@ -6,10 +6,12 @@ function defscommands = grid_run(m_file, size_of_job)
 %
 % m_file       as in MPI_Run; for a pMatlab program use pRUN(m_file, n_proc, 'grid')
 % n_proc       number of ranks, this session's included
-% nodes, processes, threads    number of hosts, of processes on each, and of threads in each process (OMP_NUM_THREADS)
+% nodes, processes, threads    number of hosts, of processes on each, and of threads in each process
+%                              (OMP_NUM_THREADS)
 %
-% Under Slurm (grid_config) the hosts are allocated with salloc, and given back when the ranks end; the call waits until there are
-% any. Plain hosts are taken in the order in which they are free. Everything else is as in MPI_Run.
+% Under Slurm (grid_config) the hosts are allocated with salloc, and given back when the ranks end;
+% the call waits until there are any. Plain hosts are taken in the order in which they are free.
+% Everything else is as in MPI_Run.
 %
 % Example:
 %   eval(grid_run('xbasic', [2 4 1]));

@@ -7,8 +7,9 @@ function [free, hosts] = grid_status()
 % free    number of processors that nobody uses
 % hosts   struct array with the fields name, processors, free
 %
-% Under Slurm this is what sinfo says of each node. On plain hosts it is the number of processors without the load of the last minute;
-% a host that does not answer within 10 seconds is left out. Without an output a table is shown. grid_config says which hosts.
+% Under Slurm this is what sinfo says of each node. On plain hosts it is the number of processors
+% without the load of the last minute; a host that does not answer within 10 seconds is left out.
+% Without an output a table is shown. grid_config says which hosts.
 %
 % Example:
 %   eval(pRUN('pStream', min(8, grid_status()), 'grid'));

@@ -3,11 +3,14 @@ function defscommands = pRUN(m_file, n_proc, machines)
 %
 %   eval(pRUN(m_file, n_proc, machines))
 %
-% m_file      name of a script; Np and Pid are set in it, and pMatlab_Init and pMatlab_Finalize are called around it
-% n_proc      number of ranks, or [nodes, processes per node, threads per process]; with 0 the script runs alone, without MPI
+% m_file      name of a script; Np and Pid are set in it, and pMatlab_Init and pMatlab_Finalize are
+%             called around it
+% n_proc      number of ranks, or [nodes, processes per node, threads per process]; with 0 the
+%             script runs alone, without MPI
 % machines    as in MPI_Run, or 'grid' for the hosts of grid_run
 %
-% Ranks that an earlier call has started here are ended first (MPI_Abort), and the directory MatMPI is removed (MatMPI_Delete_all).
+% Ranks that an earlier call has started here are ended first (MPI_Abort), and the directory MatMPI
+% is removed (MatMPI_Delete_all).
 %
 % Example:
 %   eval(pRUN('pStream', 4, {}));

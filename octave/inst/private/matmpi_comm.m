@@ -1,7 +1,8 @@
 function comm = matmpi_comm(n_proc, machines)
 % MATMPI_COMM  The struct that is a communicator, for n_proc ranks on machines (a cell array of text).
 %
-% Rank r is on machine number machine_id(r + 1); each has a block of ranks, as many as the others or one less.
+% Rank r is on machine number machine_id(r + 1); each has a block of ranks, as many as the others or
+% one less.
   here = isempty(machines);
   if here
     machines = {matmpi_host()};

@@ -1,8 +1,8 @@
 function [machines, options] = matmpi_grid(size_of_job, options)
 % MATMPI_GRID  Where a job of grid_run runs: the machines for matmpi_run, and its options.
 %
-% Under Slurm the launcher is started in an allocation of its own, which ends with it. On plain hosts the freest ones are taken;
-% the first machine is this host, for the session.
+% Under Slurm the launcher is started in an allocation of its own, which ends with it. On plain
+% hosts the freest ones are taken; the first machine is this host, for the session.
   config = grid_config();
   n_proc = matmpi_ranks(size_of_job);
   if numel(size_of_job) == 3
@@ -26,7 +26,8 @@ function [machines, options] = matmpi_grid(size_of_job, options)
   end
   machines = [{matmpi_host()}, deal_out(hosts, n_proc - 1, size_of_job)];
 
-% Nodes and processes on each; a bare number of ranks gets as many nodes as the partition's nodes need for it.
+% Nodes and processes on each; a bare number of ranks gets as many nodes as the partition's nodes
+% need for it.
 function [nodes, each] = shape_of(size_of_job, n_proc)
   if numel(size_of_job) == 3
     nodes = size_of_job(1);

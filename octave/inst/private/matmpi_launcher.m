@@ -1,5 +1,6 @@
 function program = matmpi_launcher()
-% MATMPI_LAUNCHER  The program `postrider`: that of this package or installation, or the one on the PATH.
+% MATMPI_LAUNCHER  The program `postrider`: that of this package or installation, or the one on the
+%                  PATH.
   folder = fileparts(which('MPI_Send'));
   for place = {fullfile(folder, 'engine'), fullfile(folder, '..', '..', '..')}
     program = fullfile(place{1}, 'bin', 'postrider');

@@ -69,8 +69,9 @@ function join_as_zero(comm, handle)
   comm.handle = handle;
   MPI_COMM_WORLD = comm;
 
-% Starts the ranks from `first` on. offset is the rank in comm of the launcher's rank 0. Over several hosts
-% the launcher has a rank on this one that stands for the session, which is then a guest of its host's agent.
+% Starts the ranks from `first` on. offset is the rank in comm of the launcher's rank 0. Over
+% several hosts the launcher has a rank on this one that stands for the session, which is then a
+% guest of its host's agent.
 function [launcher, offset] = launch(m_file, comm, first, options)
   hosts = list_of_hosts(comm);
   spread = ~isempty(hosts) || ~isempty(options.allocation) || str2double(getenv('SLURM_JOB_NUM_NODES')) > 1;
@@ -86,8 +87,8 @@ function [launcher, offset] = launch(m_file, comm, first, options)
   launcher = MatMPI_session('launch', words, 'MatMPI/MPI_Run.log', double(first == 1));
   matmpi_write(sprintf('MatMPI/pid.%s.%d', matmpi_host(), launcher), '');
 
-% The launcher starts inside the allocation, on this host, and learns there which hosts it has. The session counts as
-% a process of the first of them.
+% The launcher starts inside the allocation, on this host, and learns there which hosts it has. The
+% session counts as a process of the first of them.
 function words = allocated(words, options)
   quoted = cellfun(@shell_word, words(2:end), 'UniformOutput', false);
   lines = {'hosts=$(hostname):1', sprintf('ranks=%d', options.processes_per_node - 1), ...
@@ -139,7 +140,8 @@ function write_script(m_file, comm, offset, stands_in, options)
   lines{end + 1} = 'esac';
   matmpi_write('MatMPI/MPI_Run.sh', [strjoin(lines, sprintf('\n')) sprintf('\n')]);
 
-% What stands for the session does nothing until the session has finished, which it learns by the end of its input.
+% What stands for the session does nothing until the session has finished, which it learns by the
+% end of its input.
 function line = stand_in(comm)
   file = 'MatMPI/stand_in.m';
   matmpi_write(file, [matmpi_preamble() sprintf(['MatMPI_session(''begin'');\n' ...
