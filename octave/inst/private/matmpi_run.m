@@ -9,8 +9,12 @@ function defscommands = matmpi_run(m_file, n_proc, machines, options)
     first = 1;
     defscommands = around(MatMPI_Commands(m_file, 0, comm), m_file, options);
   end
-  for rank = first:n_proc - 1
-    MatMPI_Commands(m_file, rank, comm);
+  if isempty(options.allocation)
+    for rank = first:n_proc - 1
+      MatMPI_Commands(m_file, rank, comm);
+    end
+  else
+    fprintf('Launching MPI ranks %d to %d on hosts that are being allocated\n', first, n_proc - 1);
   end
   if n_proc == first
     join_as_zero(comm, MatMPI_session('alone'));
@@ -112,8 +116,8 @@ function hosts = list_of_hosts(comm)
     % A host that is listed several times in a row is one host.
     starts = find([true, ~strcmp(database.machine(used(2:end)), database.machine(used(1:end - 1)))]);
     ends = [starts(2:end) - 1, numel(used)];
-    each = arrayfun(@(from, to) sprintf('%s:%d', database.machine{used(from)}, sum(database.n_proc(used(from:to)))), ...
-                    starts, ends, 'UniformOutput', false);
+    name = @(from, to) sprintf('%s:%d', database.machine{used(from)}, sum(database.n_proc(used(from:to))));
+    each = arrayfun(name, starts, ends, 'UniformOutput', false);
     hosts = {'--hosts', strjoin(each, ',')};
   end
 
