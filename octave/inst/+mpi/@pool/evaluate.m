@@ -5,9 +5,6 @@ function pieces = evaluate(p, job)
 %
 % Each worker has one piece at a time. A call that ends by an error, or that the user interrupts, leaves workers behind that still compute:
 % what they send later belongs to a call that has ended, and is dropped; then they are given work again.
-  if p.size == 0
-    error('mpi:worker', '%s: the pool has no workers left; make a new one by mpi.pool', job.name);
-  end
   p.calls = p.calls + 1;
   task = sent_form(job);
   bounds = postrider.work.pieces(size(job.inputs, 2), p.size, job.chunks);
@@ -17,10 +14,14 @@ function pieces = evaluate(p, job)
   elements = 0;
   since = tic();
   while received < numel(pieces)
+    if p.size == 0
+      error('mpi:worker', '%s: the pool has no workers left; make a new one by mpi.pool', job.name);
+    end
     given = give_pieces(p, job, task, bounds, given);
-    piece = take_piece(p, job);
+    piece = take_piece(p);
     if isempty(piece)
-      % A tenth of the time that has passed is not noticed, and leaves the processor to the workers.
+      look_after(p, job);
+      % Up to a tenth of the time that has passed is slept, which leaves the processor to the workers.
       pause(min(0.01, toc(since) / 10));
       continue
     end
@@ -68,35 +69,33 @@ function give(p, k, task, inputs, bounds)
   p.workers(k).at = bounds;
 end
 
-function piece = take_piece(p, job)
+function piece = take_piece(p)
 % A piece of this call that has arrived, or [].
   piece = [];
-  k = 1;
-  while k <= p.size && isempty(piece)
-    if ~isempty(p.workers(k).at)
-      try
-        if p.workers(k).inter.iprobe(0)
-          piece = p.workers(k).inter.recv(0);
-          p.workers(k).at = [];
-        end
-      catch problem
-        bury(p, k, job, problem);
-        continue
+  for k = 1:p.size
+    if ~isempty(p.workers(k).at) && p.workers(k).inter.iprobe(0)
+      piece = p.workers(k).inter.recv(0);
+      p.workers(k).at = [];
+      if piece.call == p.calls
+        return
       end
-    end
-    if ~isempty(piece) && piece.call ~= p.calls
       piece = [];
     end
-    k = k + 1;
   end
 end
 
-function bury(p, k, job, problem)
-% Only what a worker was at for this call is missed.
-  worker = p.workers(k);
-  p.workers(k) = [];
-  p.size = numel(p.workers);
-  if worker.task == p.calls
-    error('mpi:worker', '%s: %s has died while it computed element %d: %s', job.name, worker.name, worker.at(1), problem.message);
+function look_after(p, job)
+% Removes workers that have died; an error names one that computed for this call.
+  for k = p.size:-1:1
+    worker = p.workers(k);
+    if isempty(worker.at) || ~postrider.work.is_gone(worker) || worker.inter.iprobe(0)
+      continue
+    end
+    p.workers(k) = [];
+    worker.inter.free();
+    if worker.task == p.calls
+      error('mpi:worker', '%s: %s has died while it computed element %d; the pool goes on with %d workers', ...
+            job.name, worker.name, worker.at(1), p.size);
+    end
   end
 end

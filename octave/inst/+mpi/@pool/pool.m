@@ -30,10 +30,11 @@ classdef pool < handle
 % In the standard: MPI_Comm_spawn, section 11.8, once for each worker, so that one that dies takes no other with it.
 %
 % See also: parcellfun, pararrayfun, mpi.Comm.
-  properties (SetAccess = private)
+  properties (Dependent, SetAccess = private)
     size
   end
-  properties (Access = private)
+  % Not private, since Octave looks at access also when it deletes objects at its end, where no method is known to run.
+  properties (Hidden)
     % Of each worker: inter, the communicator to it; name, in words; process, its number; task, the number of the call whose function it has; at, the
     % first and last element that it computes, or [].
     workers
@@ -50,13 +51,11 @@ classdef pool < handle
       if nargin < 2
         info = [];
       end
-      p.size = 0;
       p.calls = 0;
       p.workers = struct('inter', {}, 'name', {}, 'process', {}, 'task', {}, 'at', {});
       try
         for k = 1:n
           p.workers(k) = struct('inter', postrider.work.start(info), 'name', sprintf('worker %d', k), 'process', 0, 'task', 0, 'at', []);
-          p.size = k;
         end
         for k = 1:n
           [p.workers(k).name, p.workers(k).process] = postrider.work.greet(p.workers(k));
@@ -65,6 +64,10 @@ classdef pool < handle
         p.close();
         rethrow(problem);
       end
+    end
+
+    function n = get.size(p)
+      n = numel(p.workers);
     end
 
     function varargout = map(p, f, varargin)
@@ -84,7 +87,6 @@ classdef pool < handle
       % Ends the workers. One that still computes, for a call that has ended by an error, is given two seconds for that.
       workers = p.workers;
       p.workers = workers([]);
-      p.size = 0;
       for k = 1:numel(workers)
         postrider.work.dismiss(workers(k));
       end

@@ -11,5 +11,5 @@ function bounds = pieces(count, processes, chunks)
     number = min(count, chunks * processes);
   end
   ends = floor((0:number)' * (count / max(number, 1)) + 0.5);
-  bounds = [ends(1:end-1) + 1, ends(2:end)];
+  bounds = [ends(1:end-1, 1) + 1, ends(2:end, 1)];
 end

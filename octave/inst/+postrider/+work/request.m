@@ -68,14 +68,14 @@ function f = function_of(job, f, what)
 end
 
 function row = elements(job, array, k, cells)
-  if ~isequal(size(array), job.shape)
+  if cells && k > 1 && ischar(array)
+    complain('%s: ''%s'' is no option, which are %s', job.name, array, strjoin(names(), ', '));
+  elseif cells && ~iscell(array)
+    complain('%s: argument %d of the function is a %s where a cell is needed', job.name, k, class(array));
+  elseif ~isequal(size(array), job.shape)
     complain('%s: argument %d of the function has another size than the first; all need the same', job.name, k);
   elseif ~cells
     array = num2cell(array);
-  elseif ischar(array)
-    complain('%s: ''%s'' is no option, which are %s', job.name, array, strjoin(names(), ', '));
-  elseif ~iscell(array)
-    complain('%s: argument %d of the function is a %s where a cell is needed', job.name, k, class(array));
   end
   row = reshape(array, 1, []);
 end

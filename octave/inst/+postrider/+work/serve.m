@@ -8,7 +8,12 @@ function serve()
   session.send(prepare(session.recv(0)), 0);
   task = [];
   while true
-    message = session.recv(0);
+    try
+      message = session.recv(0);
+    catch
+      % The session has ended without a word, and there is nobody to tell.
+      return
+    end
     switch message.what
       case 'task'
         task = receive_task(message.task);
