@@ -7,12 +7,6 @@
 
 /* ---- the table ---- */
 
-struct row {
-    const char *name;
-    const char *signature;
-    int (*run)(struct call *call);
-};
-
 /* An error handler that returns leaves the error to its caller, who is the program here. */
 static int call_handler(int code, int error)
 {
@@ -718,6 +712,41 @@ const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, cons
         wrong = window_after(row->name, &call);
     if (!wrong)
         take_results(&call, row, &reading, nlhs, plhs);
+    call_release(&call);
+    return wrong;
+}
+
+/* ---- results without objects ---- */
+
+static mxArray *plain_result(union argument *at, char letter)
+{
+    /* All handles are pointers in the standard ABI (section 20.3). */
+    if (strchr("cgn", letter))
+        return mxCreateDoubleScalar((double)(uintptr_t)at->comm);
+    return result_of(at, letter);
+}
+
+const char *call_plain(const struct row *row, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct reading reading;
+    struct call call;
+    struct item item;
+    const char *at, *wrong;
+    int k, code, made = 1;
+    memset(&call, 0, sizeof call);
+    call.size = call.own_size = 1;
+    wrong = read_signature(row, &reading, nrhs, prhs);
+    if (!wrong)
+        wrong = read_inputs(&call, row, &reading);
+    if (!wrong)
+        wrong = prepare_results(&call, &reading);
+    if (!wrong) {
+        code = row->run(&call);
+        plhs[0] = mxCreateDoubleScalar(code);
+        k = reading.count;
+        for (at = next_item(reading.results, &item); item.letter && made < nlhs; at = next_item(at, &item), k++)
+            plhs[made++] = code == MPI_SUCCESS ? plain_result(&call.at[k], item.letter) : mxCreateDoubleMatrix(0, 0, mxREAL);
+    }
     call_release(&call);
     return wrong;
 }

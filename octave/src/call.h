@@ -177,8 +177,16 @@ extern const struct operation buffer_operations[], request_operations[], value_o
 extern int sessions_open;
 int is_running(void);
 
+struct row {
+    const char *name;
+    const char *signature;
+    int (*run)(struct call *call);
+};
+
 /* A function of the table by its full name, or NULL with `*found` zero if there is none. */
 const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found);
+/* The same of a row of another table: the first result is the code that MPI returns, and handles are numbers. */
+const char *call_plain(const struct row *row, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 
 
 /* ---- arguments.c: the language's values as MPI's arguments ---- */

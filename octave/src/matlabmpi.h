@@ -19,6 +19,8 @@ extern int matlabmpi_look_inside;
 const char *matlabmpi_begin(void);
 const char *matlabmpi_end(void);
 const char *matlabmpi_is_running(void);
+/* Whether this process is one of a launcher's job, and no session. */
+int has_launcher(void);
 
 /* An integer of a real scalar of any class, or INT_MIN. */
 int matlabmpi_integer(const mxArray *value);
