@@ -173,6 +173,16 @@ assert(neighbours, mod(rank + [-1 1], ranks));
 [info, r] = MPI_Graph_map(world, index, edges);
 check(info);
 
+for wrong = {'MPI_Cart_create(world, [1 1], 1, 0)', 'MPI_Cart_rank(cart, 0)', 'MPI_Cart_sub(cart, [1 1 1])', ...
+             'MPI_Graph_create(world, 3, 1, 0)', 'MPI_Cart_map(world, 1, [])'}
+  try
+    eval([wrong{1} ';']);
+    error('nothing was wrong');
+  catch problem
+    assert(problem.identifier, 'mpi:argument');
+  end
+end
+
 % Info objects.
 [info, inf] = MPI_Info_create;
 check(MPI_Info_set(inf, 'host', 'somewhere'));
