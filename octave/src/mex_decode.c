@@ -203,6 +203,25 @@ static const char *decode_struct(struct decoder *decoder, const struct value_ite
     return wrong;
 }
 
+/* The language puts objects together, and says where it does not: of anonymous functions, unless the program allows them. */
+static const char *decode_object(struct decoder *decoder, mxArray **value)
+{
+    mxArray *parts[2] = {NULL, NULL}, *made[2] = {NULL, NULL};
+    char text[400] = "";
+    const char *wrong = decode_value(decoder, &parts[0]);
+    if (!wrong)
+        wrong = decode_value(decoder, &parts[1]);
+    if (wrong)
+        return wrong;
+    mexCallMATLAB(2, made, 2, parts, "postrider.put_together");
+    mxGetString(made[1], text, sizeof text);
+    mxDestroyArray(parts[0]);
+    mxDestroyArray(parts[1]);
+    mxDestroyArray(made[1]);
+    *value = made[0];
+    return text[0] ? value_problem("%s", text) : NULL;
+}
+
 static const char *decode_value(struct decoder *decoder, mxArray **value)
 {
     struct value_item item;
@@ -213,6 +232,8 @@ static const char *decode_value(struct decoder *decoder, mxArray **value)
         return decode_cell(decoder, &item, value);
     if (item.type == VALUE_STRUCT)
         return decode_struct(decoder, &item, value);
+    if (item.type == VALUE_OBJECT)
+        return decode_object(decoder, value);
     if (item.flags & VALUE_SPARSE) {
         *value = decode_sparse(&item);
         return NULL;

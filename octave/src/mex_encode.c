@@ -190,6 +190,31 @@ static const char *encode_struct(struct outgoing *message, const mxArray *value,
     return wrong;
 }
 
+/* ---- objects ---- */
+
+/* Function handles and the like, which the language takes apart: the name of the class, and what the object is made of. */
+static const char *encode_object(struct outgoing *message, const mxArray *value,
+                                 const struct place *outer)
+{
+    struct place place = *outer;
+    mxArray *argument = (mxArray *)value, *parts[2] = {NULL, NULL};
+    const char *wrong;
+    mexCallMATLAB(2, parts, 1, &argument, "postrider.take_apart");
+    place.depth++;
+    if (mxIsEmpty(parts[0])) {
+        wrong = value_problem("%s is a %s, which cannot be sent to another process; "
+                              "send the data it holds instead", at(outer), mxGetClassName(value));
+    } else {
+        value_put_head(&message->buffer, VALUE_OBJECT, 0, 0, 0, NULL);
+        wrong = encode_value(message, parts[0], &place);
+        if (!wrong)
+            wrong = encode_value(message, parts[1], &place);
+    }
+    mxDestroyArray(parts[0]);
+    mxDestroyArray(parts[1]);
+    return wrong;
+}
+
 /* ---- one value ---- */
 
 static const char *encode_head(struct outgoing *message, const mxArray *value, int type, int flags,
@@ -223,12 +248,11 @@ static const char *encode_value(struct outgoing *message, const mxArray *value,
     uint64_t bytes;
     size_t element_bytes;
     const char *wrong;
-    if (type == 0)
-        return value_problem("%s is a %s, which cannot be sent to another process; "
-                             "send the data it holds instead", at(place), mxGetClassName(value));
     if (place->depth > VALUE_DEPTH_MAX)
         return value_problem("%.60s... is nested more than %d levels deep", at(place),
                              VALUE_DEPTH_MAX);
+    if (type == 0)
+        return encode_object(message, value, place);
     if (type == VALUE_CELL || type == VALUE_STRUCT) {
         wrong = encode_head(message, value, type, 0, place);
         if (wrong)

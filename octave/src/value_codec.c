@@ -301,6 +301,8 @@ const char *value_read(struct value_reader *reader, struct value_item *item)
     if (item->type == VALUE_CELL && item->flags == 0)
         return item->elements > bytes_left(reader) / 8 ? "a cell array is larger than the message"
                                                        : NULL;
+    if (item->type == VALUE_OBJECT && item->flags == 0)
+        return item->dimensions ? "an object has dimensions" : NULL;
     if (item->element_bytes == 0 || (item->flags & ~(VALUE_COMPLEX | VALUE_SPARSE | VALUE_EXTERNAL)))
         return "a value has an unknown type";
     if ((item->flags & VALUE_COMPLEX) && item->type <= VALUE_CHAR16)
@@ -341,6 +343,7 @@ static const char *check_value(struct value_reader *reader, int depth, struct to
     totals->payloads += (item.flags & VALUE_EXTERNAL) != 0;
     children = item.type == VALUE_CELL     ? item.elements
                : item.type == VALUE_STRUCT ? item.elements * item.fields
+               : item.type == VALUE_OBJECT ? 2
                                            : 0;
     for (i = 0; i < children && !problem; i++)
         problem = check_value(reader, depth + 1, totals);

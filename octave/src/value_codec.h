@@ -32,7 +32,9 @@ enum value_type {
     VALUE_INT64 = 12,
     VALUE_UINT64 = 13,
     VALUE_CELL = 16,
-    VALUE_STRUCT = 17
+    VALUE_STRUCT = 17,
+    /* Two values follow: the name of a class, and what makes an object of it. */
+    VALUE_OBJECT = 18
 };
 
 enum value_flag {

@@ -110,9 +110,20 @@ static uint32_t put_nothing(struct byte_buffer *b)
     return 0;
 }
 
+static uint32_t put_objects(struct byte_buffer *b)
+{
+    value_put_head(b, VALUE_OBJECT, 0, 0, 0, NULL);
+    put_text(b, "function_handle");
+    value_put_head(b, VALUE_STRUCT, 0, 1, 0, NULL);
+    value_put_name(b, "text", 4);
+    buffer_pad(b);
+    put_text(b, "sin");
+    return 1;
+}
+
 typedef uint32_t put_message(struct byte_buffer *);
 static put_message *const MESSAGES[] = {put_scalars, put_arrays, put_containers, put_sparse,
-                                        put_nothing};
+                                        put_nothing, put_objects};
 enum { MESSAGE_COUNT = sizeof MESSAGES / sizeof MESSAGES[0] };
 
 static struct byte_buffer build(put_message *put)
@@ -256,6 +267,24 @@ static void attack_sizes(void)
     }
 }
 
+/* An object without its second part, and one with dimensions. */
+static void attack_objects(void)
+{
+    static const uint64_t one[1] = {1};
+    size_t dimensions;
+    for (dimensions = 0; dimensions < 2; dimensions++) {
+        struct byte_buffer b = {0};
+        message_begin(&b);
+        value_put_head(&b, VALUE_OBJECT, 0, 0, dimensions, one);
+        put_text(&b, "name");
+        if (dimensions)
+            put_text(&b, "contents");
+        message_end(&b, 1, 0, 0);
+        expect(message_check(b.bytes, b.used) != NULL, "an object that is none is refused");
+        buffer_free(&b);
+    }
+}
+
 static void attack_logical(void)
 {
     static const unsigned char two = 2;
@@ -311,6 +340,7 @@ static void attack(void)
     }
     attack_nesting();
     attack_sizes();
+    attack_objects();
     attack_logical();
     attack_fieldless();
     check_characters();

@@ -79,7 +79,8 @@ for bad = [1 7 20]
   check_error('my:problem', sprintf('(element %d)', bad), @pararrayfun, c, @(x) fails_at(x, bad), 1:20, 'ChunksPerProc', 1);
 end
 check_error('', 'plain (element', @parcellfun, c, @(x) error('plain'), numbers);
-check_error('mpi:other', 'var1 is a function_handle', @parcellfun, c, @(x) @sin, numbers);
+check_error('mpi:other', 'var1 is a mpi.Comm', @parcellfun, c, @(x) c, numbers, 'UniformOutput', false);
+assert(parcellfun(c, @(x) {x}, {1, @sin}, 'UniformOutput', false), {{1}, {@sin}});
 check_error('my:problem', '', @pararrayfun, c, @(x) x, 1:5, 'CumFunc', @(a, b) error('my:problem', 'no sum'));
 assert(parcellfun(c, @(x) x, numbers), 1:20);
 

@@ -42,8 +42,21 @@ check_error('my:problem', 'bad 4 (element 1)', @() p.map(@(x) error('my:problem'
 check_error('my:problem', 'late (element 2)', @() p.map(@pool_worker, {'wait', 'fail', 'wait'}));
 assert(p.map(@(x) x + 1, 1:30), 2:31);
 check_error('Octave:undefined-function', 'no_such_function', @() p.map(@(x) no_such_function(x), 1));
-check_error('mpi:other', 'function_handle', @() p.map(@(x) x, {1, @sin}));
-check_error('mpi:other', 'function_handle', @() p.map(@(x) {@sin}, {1}));
+check_error('mpi:other', 'mpi.Comm', @() p.map(@(x) x, {1, mpi.self}));
+check_error('mpi:other', 'mpi.Comm', @() p.map(@(x) {mpi.self()}, {1}));
+
+% Functions travel wherever they are, to the workers; from them only named ones, unless this session allows others.
+functions_inside = struct('list', {{@(x) x + a, @sqrt}});
+assert(p.map(@(x) functions_inside.list{1}(functions_inside.list{2}(x)), [4 9]), [5 6]);
+assert(p.map(@(f) f(2), {@(x) x * a, @sqrt}), {6, sqrt(2)});
+assert(p.map(@(x) @sin, {1}), {@sin});
+check_error('mpi:other', 'mpi.allowFunctions', @() p.map(@(x) @(y) x + y, {1, 2}));
+mpi.allowFunctions(true);
+sums = p.map(@(x) @(y) x + y, {1, 2});
+mpi.allowFunctions(false);
+assert([sums{1}(10), sums{2}(10)], [11 12]);
+map = containers.Map({'a', 'b'}, {1, 'two'});
+assert(p.map(@(key) map(key), {'a', 'b'}), {1, 'two'});
 assert(p.map(@(x) x, 1:3, 'ErrorHandler', @(e, x) e.index), 1:3);
 assert(p.map(@(x) error('no'), 5:7, 'ErrorHandler', @(e, x) e.index), 1:3);
 

@@ -51,4 +51,10 @@ assert(MPI_Recv(1, 'tag-59000', comm), 'b');
 assert(a, 'a');
 assert(size(big), [300 300]);
 assert(MPI_Recv(1, 12, comm), 'c');
+% What Python only carries.
+MPI_Send(1, 13, comm, {@sin, containers.Map({'a', 'b'}, {1, @cos})});
+objects = MPI_Recv(1, 14, comm);
+assert(func2str(objects{1}), 'sin');
+assert(objects{2}.keys(), {'a', 'b'});
+assert(func2str(objects{2}('b')), 'cos');
 MPI_Finalize;

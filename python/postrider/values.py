@@ -23,6 +23,8 @@ array with named       struct array                   struct array
 fields
 None                   double, 0 x 0                  []
 scipy.sparse matrix    sparse double or logical       sparse
+Object                 object, no dimension           function handle,
+                                                      containers.Map, object
 =====================  =============================  =========================
 
 The way back is the same, with 1 x 1 arrays as Python scalars (NumPy scalars for
@@ -33,13 +35,14 @@ fields.  Text and lists have no shape in Python: 1 x 0 comes back as 0 x 0.  Num
 only scalars, text, lists and dicts do not need it.
 """
 
+import dataclasses
 import struct
 
 MAGIC = b"PRV\x01"
 HEADER = struct.Struct("<4sIQII")
 RECORD = struct.Struct("<BBBBI")
 
-LOGICAL, CHAR8, CHAR16, CELL, STRUCT = 1, 2, 3, 16, 17
+LOGICAL, CHAR8, CHAR16, CELL, STRUCT, OBJECT = 1, 2, 3, 16, 17, 18
 DOUBLE, INT64 = 4, 12
 COMPLEX, SPARSE, EXTERNAL = 1, 2, 4
 # Number on the wire: (NumPy type, bytes of a real element).
@@ -69,6 +72,16 @@ ELEMENTS_MAX = (2**63 - 1) // 16
 FIELDLESS_ELEMENTS_MAX = 2**20
 # Arrays of this size travel as messages of their own.
 PAYLOAD_BYTES_MIN = 65536
+
+
+@dataclasses.dataclass(frozen=True)
+class Object:
+    """A value of a class that Octave and MATLAB have and Python has not: ``class_name`` says which, such
+    as ``"function_handle"`` or ``"containers.Map"``, and ``contents`` what it is made of.  It is data here;
+    sent back, it is what it was."""
+
+    class_name: str
+    contents: object
 
 
 def encode(*values):
@@ -163,6 +176,12 @@ class Writer:
                 self.value(item, f"{place}[{index}]", depth + 1)
         elif isinstance(value, dict):
             self.structure([value], (), place, depth)
+        elif isinstance(value, Object):
+            if not isinstance(value.class_name, str) or not value.class_name:
+                raise TypeError(f"{place} is an object without the name of a class")
+            self.head(OBJECT, 0, 0, ())
+            self.value(value.class_name, f"{place}.class_name", depth + 1)
+            self.value(value.contents, f"{place}.contents", depth + 1)
         elif hasattr(value, "tocsc"):
             self.sparse(value, place)
         elif hasattr(value, "__array_interface__"):
@@ -315,7 +334,7 @@ class _Cursor:
             raise ValueError("a value has too many dimensions")
         record.dims = struct.unpack(f"<{count}Q", self.take(8 * count))
         record.elements = _count_elements(record.dims)
-        container = record.type in (CELL, STRUCT) and record.flags == 0
+        container = record.type in (CELL, STRUCT, OBJECT) and record.flags == 0
         if record.fields and not (container and record.type == STRUCT):
             raise ValueError("a value that is no struct has fields")
         if container:
@@ -331,6 +350,10 @@ class _Cursor:
 
     def container(self, record):
         record.names = []
+        if record.type == OBJECT:
+            if record.dims:
+                raise ValueError("an object has dimensions")
+            return
         if record.type == CELL:
             if record.elements > self.left() // 8:
                 raise ValueError("a cell array is larger than the message")
@@ -426,6 +449,8 @@ def _check(message):
             _check_logical(record.data)
         if record.type == CELL:
             levels.append(record.elements)
+        elif record.type == OBJECT:
+            levels.append(2)
         elif record.type == STRUCT:
             levels.append(record.elements * record.fields)
             fieldless += 0 if record.fields else record.elements
@@ -450,6 +475,8 @@ class _Reader(_Cursor):
             return self.cell(record)
         if record.type == STRUCT:
             return self.structure(record)
+        if record.type == OBJECT:
+            return self.object()
         if record.flags & SPARSE:
             return _sparse_matrix(record)
         data = next(self.next_payload) if record.flags & EXTERNAL else record.data
@@ -466,6 +493,12 @@ class _Reader(_Cursor):
     def cell(self, record):
         items = [self.value() for _ in range(record.elements)]
         return items if _is_row(record) else _object_array(items, record.dims)
+
+    def object(self):
+        class_name, contents = self.value(), self.value()
+        if not isinstance(class_name, str) or not class_name:
+            raise ValueError("the message holds an object without the name of a class")
+        return Object(class_name, contents)
 
     def structure(self, record):
         items = [{name: self.value() for name in record.names} for _ in range(record.elements)]

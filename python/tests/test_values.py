@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from postrider.values import HEADER, RECORD, Writer, decode, encode
+from postrider.values import HEADER, RECORD, Object, Writer, decode, encode
 
 GOLDEN_FILE = pathlib.Path(__file__).parents[2] / "octave" / "tests" / "golden_values.bin"
 # The values of octave/tests/codec_test.c, message by message.
@@ -18,6 +18,7 @@ GOLDEN_VALUES = [
     ("héllo", [1.0, "x"], {"a": 2.0, "list": ["in", 3.0]}),
     (scipy.sparse.csc_matrix(np.array([[0, 2.0], [0, 3.0], [1.0, 0]])),),
     (),
+    (Object("function_handle", {"text": "sin"}),),
 ]
 
 
@@ -83,6 +84,20 @@ def test_python_values(value):
 def test_text_with_bytes_that_are_no_utf8():
     text = bytes(range(128, 256)).decode("utf-8", "surrogateescape")
     assert decode(encode(text))[0] == text
+
+
+def test_objects():
+    value = Object("containers.Map", {"keys": ["a", "b"], "values": [1.0, Object("c", [])]})
+    assert decode(encode([value, value])) == ([value, value],)
+    with pytest.raises(TypeError, match="var1 is an object without the name"):
+        encode(Object("", 1))
+    nameless = encode(Object("name", 1)).replace(b"name", b"\0\0\0\0")
+    assert decode(nameless)[0].class_name == "\0\0\0\0"
+    with pytest.raises(ValueError, match="without the name of a class"):
+        message = bytearray(encode(Object("n", 2.0)))
+        # The name becomes a uint8.
+        message[HEADER.size + RECORD.size] = 7
+        decode(bytes(message))
 
 
 def test_bytes_become_an_array():
@@ -244,6 +259,7 @@ DAMAGED_VALUES = GOLDEN_VALUES + [
     (np.empty((0, 2), [("a", object)]), np.array([{"k": 1}, {"k": "x"}]), {"n": {}}),
     (np.array([["a", "b"], ["c", "d"]]), np.array([[True], [False]]), np.float32(2), b"12"),
     (scipy.sparse.csc_matrix(np.eye(2) * 1j), scipy.sparse.csc_matrix(np.eye(2, dtype=bool))),
+    ([Object("containers.Map", {"keys": ["a"], "values": [1.0]})], Object("x", Object("y", None))),
     (np.zeros((2, 3), "c8"), np.arange(5, dtype=np.int8), np.zeros((0, 3, 2), np.uint64)),
 ]
 

@@ -7,6 +7,7 @@ import numpy as np
 from mpi4py import MPI
 
 from postrider import exchange
+from postrider.values import Object
 
 comm = MPI.COMM_WORLD
 assert comm.Get_rank() == 1
@@ -33,5 +34,9 @@ assert word == "first" and matrix.shape == (200, 200)
 assert exchange.recv(comm, 0, "-5") == ("third",)
 exchange.send(comm, 0, "tag-18164", "a", np.ones((300, 300)))
 exchange.send(comm, 0, "tag-59000", "b")
-# The program ends before this has left.
 exchange.send(comm, 0, "12", "c", np.ones(10**6))
+(objects,) = exchange.recv(comm, 0, 13)
+assert objects[0] == Object("function_handle", {"text": "sin"})
+assert objects[1].class_name == "containers.Map" and objects[1].contents["keys"] == ["a", "b"]
+# The program ends before this has left.
+exchange.send(comm, 0, 14, objects, np.ones(10**6))

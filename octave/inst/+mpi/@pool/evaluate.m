@@ -6,7 +6,7 @@ function pieces = evaluate(p, job)
 % Each worker has one piece at a time. A call that ends by an error, or that the user interrupts, leaves workers behind that still compute:
 % what they send later belongs to a call that has ended, and is dropped; then they are given work again.
   p.calls = p.calls + 1;
-  task = sent_form(job);
+  task = struct('f', job.f, 'outputs', job.outputs, 'handler', job.handler, 'cumulated', job.cumulated, 'cumulate', job.cumulate);
   bounds = postrider.work.pieces(size(job.inputs, 2), p.size, job.chunks);
   pieces = cell(1, size(bounds, 1));
   given = 0;
@@ -37,16 +37,6 @@ function pieces = evaluate(p, job)
   end
 end
 
-function task = sent_form(job)
-  task = struct('f', postrider.work.pack(job.f), 'outputs', job.outputs, 'handler', [], 'cumulated', job.cumulated, 'cumulate', []);
-  if ~isempty(job.handler)
-    task.handler = postrider.work.pack(job.handler);
-  end
-  if job.cumulated
-    task.cumulate = postrider.work.pack(job.cumulate);
-  end
-end
-
 function given = give_pieces(p, job, task, bounds, given)
   for k = 1:p.size
     if given == size(bounds, 1)
@@ -61,12 +51,17 @@ end
 
 function give(p, k, task, inputs, bounds)
   if p.workers(k).task ~= p.calls
-    p.workers(k).inter.send(struct('what', 'task', 'task', task), 0);
+    tell(p.workers(k), 'task', task, p.calls, 0);
     p.workers(k).task = p.calls;
   end
   % Values that cannot be sent end the call here, before the worker is at anything.
-  p.workers(k).inter.send(struct('what', 'piece', 'call', p.calls, 'first', bounds(1), 'inputs', {inputs}), 0);
+  tell(p.workers(k), 'piece', inputs, p.calls, bounds(1));
   p.workers(k).at = bounds;
+end
+
+function tell(worker, what, value, call, first)
+  worker.inter.send(value, 0);
+  worker.inter.send(struct('what', what, 'call', call, 'first', first), 0);
 end
 
 function piece = take_piece(p)
@@ -74,8 +69,8 @@ function piece = take_piece(p)
   piece = [];
   for k = 1:p.size
     if ~isempty(p.workers(k).at) && p.workers(k).inter.iprobe(0)
-      piece = p.workers(k).inter.recv(0);
       p.workers(k).at = [];
+      piece = p.workers(k).inter.recv(0);
       if piece.call == p.calls
         return
       end

@@ -6,6 +6,7 @@ function dismiss(worker)
     postrider_call('release', worker.inter);
     return
   end
+  worker.inter.send([], 0);
   worker.inter.send(struct('what', 'end'), 0);
   since = tic();
   while ~isempty(worker.at) && toc(since) < 2

@@ -1,13 +1,15 @@
 function serve()
 % SERVE  What a worker of an mpi.pool does: computes pieces for the session that has started it, until that lets it go.
 %
-% The session sends a struct `setup` first, which the worker answers with its process number, its host and what was wrong, if anything
-% was. Then come structs with a field `what`: 'task' (what to compute from now on), 'piece' (compute these elements), 'end'.
+% The session sends a struct with its path and folder first, which the worker answers with its process number, its host and what was
+% wrong, if anything was. Then come values, and behind each a struct whose field `what` says what it is: 'task' (what to compute from
+% now on), 'piece' (the inputs of some elements), 'end' (nothing). So a value that cannot be made here is a failure of its elements.
   mpi.world();
+  mpi.allowFunctions(true);
   session = mpi.parent();
   session.send(prepare(session.recv(0)), 0);
-  task = [];
   while true
+    [value, wrong] = receive(session);
     try
       message = session.recv(0);
     catch
@@ -16,13 +18,34 @@ function serve()
     end
     switch message.what
       case 'task'
-        task = receive_task(message.task);
+        task = value;
+        task_wrong = wrong;
       case 'piece'
-        answer(session, message.call, compute(task, message));
+        piece = compute(task, [task_wrong, wrong], message.first, value);
+        piece.call = message.call;
+        session.send(piece, 0);
       otherwise
         session.disconnect();
         return
     end
+  end
+end
+
+function [value, wrong] = receive(session)
+  wrong = [];
+  try
+    value = session.recv(0);
+  catch problem
+    value = [];
+    wrong = problem;
+  end
+end
+
+function piece = compute(task, wrong, first, inputs)
+  if isempty(wrong)
+    piece = postrider.work.evaluate(task, first, inputs);
+  else
+    piece = struct('first', first, 'last', first, 'values', {{}}, 'silent', false, 'problem', postrider.work.problem(wrong(1), first));
   end
 end
 
@@ -46,37 +69,4 @@ function number = process_number()
   else
     number = feature('getpid');
   end
-end
-
-function task = receive_task(task)
-  task.wrong = [];
-  try
-    task.f = postrider.work.unpack(task.f);
-    if ~isempty(task.handler)
-      task.handler = postrider.work.unpack(task.handler);
-    end
-    if ~isempty(task.cumulate)
-      task.cumulate = postrider.work.unpack(task.cumulate);
-    end
-  catch problem
-    task.wrong = problem;
-  end
-end
-
-function piece = compute(task, message)
-  if isempty(task.wrong)
-    piece = postrider.work.evaluate(task, message.first, message.inputs);
-  else
-    piece = failed(message, task.wrong);
-  end
-end
-
-function piece = failed(message, problem)
-  piece = struct('first', message.first, 'last', message.first, 'values', {{}}, 'silent', false, ...
-                 'problem', postrider.work.problem(problem, message.first));
-end
-
-function answer(session, call, piece)
-  piece.call = call;
-  session.send(piece, 0);
 end

@@ -17,9 +17,9 @@ function pieces = shared(c, job)
   counters.lockAll();
   mine = compute(c, counters, job, bounds);
   counters.unlockAll();
+  counters.free();
   pieces = c.allgather(mine);
   pieces = [pieces{:}];
-  counters.free();
   if c.rank == 0
     postrider.work.progress(job, size(job.inputs, 2));
   end

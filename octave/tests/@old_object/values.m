@@ -1,0 +1,3 @@
+function v = values(o)
+  v = o.values;
+end
