@@ -250,9 +250,10 @@ mxArray *request_object(struct call *call, MPI_Request request, int received, in
 mxArray *completed_request(void);
 /* A request for the next matching message of values, which is received when it is waited or tested for. */
 mxArray *value_request(MPI_Comm comm, int source, int tag);
-/* Receives what earlier requests for values would match, before `source` and `tag` may be received; `*taken` is set when one of them
-   could still match the same message. */
-const char *advance_value_requests(MPI_Comm comm, int source, int tag, int *taken);
+/* Receives what has come for requests for values, each message for the oldest request that it matches. */
+const char *advance_value_requests(void);
+/* Whether an open request for values could match such a message. */
+int is_requested(MPI_Comm comm, int source, int tag);
 const char *read_request(const mxArray *value, MPI_Request *request);
 /* A communicator is freed: nothing more is received by it. */
 void requests_forget(MPI_Comm comm);
@@ -260,7 +261,10 @@ void requests_forget(MPI_Comm comm);
 /* ---- values.c: messages and collectives of values of any kind ---- */
 
 const char *receive_value(MPI_Comm comm, int source, int tag, int wanted, mxArray *values[], struct waiting *from);
-int value_is_waiting(MPI_Comm comm, int source, int tag);
+/* The first message of values that matches, with its envelope in `found`. */
+int value_is_waiting(MPI_Comm comm, int source, int tag, struct waiting *found);
+/* Whether only this process itself could send such a message, so that one that is not there will not come. */
+int is_own(MPI_Comm comm, int source);
 /* Until there is a message of values, where waits can end; not for one of this process to itself, which nobody else can send. */
 const char *wait_for_value_message(MPI_Comm comm, int source, int tag);
 

@@ -159,6 +159,9 @@ static const char *receive_for(struct pending *pending)
     const char *wrong = wait_for_value_message(pending->comm, pending->source, pending->tag);
     if (wrong)
         return wrong;
+    /* An error, after which the request is still open. */
+    if (is_own(pending->comm, pending->source) && !value_is_waiting(pending->comm, pending->source, pending->tag, &from))
+        return receive_value(pending->comm, pending->source, pending->tag, 1, &value, &from);
     unlink_pending(pending);
     pending->complete = COMPLETE;
     wrong = receive_value(pending->comm, pending->source, pending->tag, 1, &value, &from);
@@ -173,17 +176,33 @@ static const char *receive_for(struct pending *pending)
     return NULL;
 }
 
-const char *advance_value_requests(MPI_Comm comm, int source, int tag, int *taken)
+/* The oldest request that matches. */
+static struct pending *requested_first(MPI_Comm comm, int source, int tag)
 {
-    struct pending *pending = unmatched_first, *next;
+    struct pending *pending;
+    for (pending = unmatched_first; pending; pending = pending->next)
+        if (could_match(pending, comm, source, tag))
+            return pending;
+    return NULL;
+}
+
+int is_requested(MPI_Comm comm, int source, int tag)
+{
+    return requested_first(comm, source, tag) != NULL;
+}
+
+/* A message may come while this goes on: then an older request than the one that found it gets it. */
+const char *advance_value_requests(void)
+{
+    struct pending *pending = unmatched_first, *next, *oldest;
+    struct waiting found;
     const char *wrong = NULL;
-    *taken = 0;
     for (; pending && !wrong; pending = next) {
         next = pending->next;
-        if (value_is_waiting(pending->comm, pending->source, pending->tag))
-            wrong = receive_for(pending);
-        else
-            *taken |= could_match(pending, comm, source, tag);
+        while (!wrong && !pending->complete && value_is_waiting(pending->comm, pending->source, pending->tag, &found)) {
+            oldest = requested_first(pending->comm, found.source, found.tag);
+            wrong = receive_for(oldest ? oldest : pending);
+        }
     }
     return wrong;
 }
@@ -201,13 +220,16 @@ static int has_rival(const struct pending *wanted)
 static const char *wait_for_value(struct pending *pending)
 {
     const char *wrong = NULL;
-    int turns = 0, taken;
+    int turns = 0;
     while (!pending->complete && !wrong) {
         if (!has_rival(pending))
             return receive_for(pending);
-        wrong = advance_value_requests(pending->comm, pending->source, pending->tag, &taken);
-        if (!wrong)
-            wrong = pause_a_little(&turns);
+        wrong = advance_value_requests();
+        if (wrong || pending->complete)
+            return wrong;
+        if (is_own(pending->comm, pending->source))
+            return receive_for(pending);
+        wrong = pause_a_little(&turns);
     }
     return wrong;
 }
@@ -222,11 +244,11 @@ static const char *finish(struct pending *pending, int code, const char *call)
 
 static const char *test_for(struct pending *pending)
 {
-    int done = 0, taken, code;
+    int done = 0, code;
     if (pending->complete)
         return NULL;
     if (pending->of_values)
-        return advance_value_requests(pending->comm, pending->source, pending->tag, &taken);
+        return advance_value_requests();
     code = MPI_Test(&pending->request, &done, &pending->status);
     return done || code != MPI_SUCCESS ? finish(pending, code, "MPI_Test") : NULL;
 }
@@ -595,9 +617,10 @@ static const char *request_cancel(int nlhs, mxArray *plhs[], int nrhs, const mxA
 
 static const char *status_of_pending(struct pending *pending, int *done, MPI_Status *status)
 {
+    struct waiting found;
     *status = pending->status;
     if (pending->of_values)
-        *done = pending->complete || value_is_waiting(pending->comm, pending->source, pending->tag);
+        *done = pending->complete || value_is_waiting(pending->comm, pending->source, pending->tag, &found);
     else if (pending->complete)
         *done = 1;
     else

@@ -78,29 +78,41 @@ static const char *value_isend(int nlhs, mxArray *plhs[], int nrhs, const mxArra
     return wrong;
 }
 
-int value_is_waiting(MPI_Comm comm, int source, int tag)
+int value_is_waiting(MPI_Comm comm, int source, int tag, struct waiting *found)
 {
     struct channel *channel;
     const struct waiting *waiting;
+    MPI_Status status;
     int flag = 0;
-    if (exchange_channel(comm, &channel))
+    if (source == MPI_PROC_NULL || exchange_channel(comm, &channel))
         return 0;
     for (waiting = channel->first; waiting; waiting = waiting->next)
-        if (exchange_matches(waiting, source, tag))
+        if (exchange_matches(waiting, source, tag)) {
+            *found = *waiting;
             return 1;
-    MPI_Iprobe(source, tag, comm, &flag, MPI_STATUS_IGNORE);
+        }
+    MPI_Iprobe(source, tag, comm, &flag, &status);
+    found->source = status.MPI_SOURCE;
+    found->tag = status.MPI_TAG;
     return flag;
+}
+
+int is_own(MPI_Comm comm, int source)
+{
+    struct channel *channel;
+    if (exchange_channel(comm, &channel))
+        return 0;
+    return channel->rank >= 0 && (source == channel->rank || channel->size == 1);
 }
 
 const char *wait_for_value_message(MPI_Comm comm, int source, int tag)
 {
-    struct channel *channel;
-    const char *wrong = waits_can_end() ? exchange_channel(comm, &channel) : NULL;
+    struct waiting found;
+    const char *wrong = NULL;
     int turns = 0;
-    if (wrong || !waits_can_end() || source == MPI_PROC_NULL ||
-        (channel->rank >= 0 && (source == channel->rank || channel->size == 1)))
-        return wrong;
-    while (!wrong && !value_is_waiting(comm, source, tag))
+    if (!waits_can_end() || source == MPI_PROC_NULL || is_own(comm, source))
+        return NULL;
+    while (!wrong && !value_is_waiting(comm, source, tag, &found))
         wrong = pause_a_little(&turns);
     return wrong;
 }
@@ -116,20 +128,21 @@ const char *receive_value(MPI_Comm comm, int source, int tag, int wanted, mxArra
     return NULL;
 }
 
-/* Earlier requests for values come first.  While one is open that could match the same message, messages are taken one by one. */
+/* Earlier requests for values come first: as long as one is open that could match the same message, one looks whether the message that
+   has come is for none of them. */
 static const char *receive_in_turn(MPI_Comm comm, int source, int tag, mxArray **value, struct waiting *from)
 {
-    int taken = 1, turns = 0;
-    const char *wrong = advance_value_requests(comm, source, tag, &taken);
-    while (!wrong && taken) {
-        if (value_is_waiting(comm, source, tag)) {
-            wrong = advance_value_requests(comm, source, tag, &taken);
-            if (wrong || value_is_waiting(comm, source, tag))
-                break;
-        }
+    struct waiting found;
+    int turns = 0;
+    const char *wrong = advance_value_requests();
+    while (!wrong && is_requested(comm, source, tag)) {
+        if (value_is_waiting(comm, source, tag, &found) && !is_requested(comm, found.source, found.tag))
+            return receive_value(comm, found.source, found.tag, 1, value, from);
+        if (is_own(comm, source))
+            break;
         wrong = pause_a_little(&turns);
         if (!wrong)
-            wrong = advance_value_requests(comm, source, tag, &taken);
+            wrong = advance_value_requests();
     }
     if (!wrong)
         wrong = wait_for_value_message(comm, source, tag);

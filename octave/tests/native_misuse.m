@@ -29,7 +29,6 @@ function native_misuse(c)
   expect_error("mpi:argument", @() c.dupWithInfo(struct("a", 5)));
   expect_error("mpi:argument", @() c.createCart("a", true));
   expect_error("mpi:argument", @() c.connect(5));
-  expect_error("mpi:argument", @() mpi.maxloc_of_nothing_at_all());
 end
 
 function too_many(c)
