@@ -36,8 +36,8 @@ static int is_interrupted(void)
     }
     if (*interrupt_state <= 0)
         return 0;
-    /* The language looks at it once more, and so also leaves a program that catches all errors. */
-    *signal_caught = 1;
+    /* The error that follows is what it leads to. */
+    *interrupt_state = 0;
     return 1;
 }
 #else

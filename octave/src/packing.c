@@ -65,6 +65,9 @@ static const char *unpack(int nlhs, mxArray *plhs[], int nrhs, const mxArray *pr
         wrong = argument_problem("position %lld is outside of %lld bytes", (long long)at, (long long)room);
     if (!wrong)
         wrong = read_replaced(&packing.call, prhs[2 - external], &buffer);
+    if (!wrong && buffer_bytes(&buffer) > room - at)
+        wrong = argument_problem("%lld bytes are wanted of the %lld behind the position", (long long)buffer_bytes(&buffer),
+                                 (long long)(room - at));
     if (!wrong)
         wrong = mpi_problem(external ? MPI_Unpack_external_c("external32", mxGetData(bytes), room, &at, buffer.address, buffer.count,
                                                              buffer.type)

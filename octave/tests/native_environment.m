@@ -9,7 +9,7 @@ function native_environment(c)
   assert(any(mpi.threadLevel() == [mpi.THREAD_SINGLE, mpi.THREAD_FUNNELED, mpi.THREAD_SERIALIZED, mpi.THREAD_MULTIPLE]));
   assert(mpi.isThreadMain());
   before = mpi.wtime();
-  assert(mpi.wtime() >= before);
+  assert(mpi.wtime() >= before && before > 0 && mpi.wtick() > 0);
   mpi.pcontrol(1);
   errors(c);
   constants();
