@@ -242,14 +242,15 @@ fn binaries(_: &Rotation) -> Result<Vec<Command>> {
 }
 
 /// The Octave package, through each transport.
-fn octave(_: &Rotation) -> Result<Vec<Command>> {
+fn octave(rotation: &Rotation) -> Result<Vec<Command>> {
     let python = Environment::prepare()?.python();
-    let run = |transport| {
+    let run = |(transport, part)| {
         let mut command = Command::new(workspace::root().join("octave/tests/run"));
         command.arg(launcher()).args(["run", "--transport", transport]).env("PYTHON", &python);
+        command.env("PART", part).env("ROTATION", rotation.word());
         command
     };
-    Ok(["shared-memory", "file"].map(run).into())
+    Ok([("shared-memory", "all"), ("file", "launcher")].map(run).into())
 }
 
 /// Several hosts, and the file system that stands for a loaded central one; both take the rights of root.
