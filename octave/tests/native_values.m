@@ -111,8 +111,8 @@ function matching(c, next, previous)
   expect_error("mpi:argument", @() c.scatter({}, c.rank));
   expect_error("mpi:argument", @() c.alltoall(cell(1, c.size + 1)));
   try
-    c.send(@sin, next, 1);
-    error("a function handle was sent");
+    c.send(c, next, 1);
+    error("a communicator was sent");
   catch problem
     assert(isempty(strfind(problem.message, "was sent")));
   end
