@@ -1,8 +1,8 @@
 /* mpitb_callbacks.c: MPI-TB's attributes (section 7.7) and error handlers (section 9.3), which call functions of the program.
  *
- * The value of an attribute is a persistent array, a reference to the program's.  Functions that copy and delete it are called where MPI does so, and an error in
- * one is the code of the MPI function.  An error handler is called when the MPI function in which the error occurred has returned, not from inside, so
- * that it may do what it likes.
+ * The value of an attribute is a persistent array, a reference to the program's. Functions that copy and delete it are called where MPI
+ * does so, and an error in one is the code of the MPI function. An error handler is called when the MPI function in which the error
+ * occurred has returned, not from inside, so that it may do what it likes.
  */
 #include "mpitb.h"
 #include "mex_shared.h"

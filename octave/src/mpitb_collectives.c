@@ -1,8 +1,8 @@
 /* mpitb_collectives.c: MPI-TB's collective operations (chapter 6).
  *
- * Counts are those of the variables: each process contributes all elements of svar, and of a scatter receives as many as rvar has.  Before MPI is called
- * it is checked that what is sent and received lies inside the variables; what they do not mean at a process, such as rvar of a gather at others than the
- * root, is not looked at.
+ * Counts are those of the variables: each process contributes all elements of svar, and of a scatter receives as many as rvar has. Before
+ * MPI is called it is checked that what is sent and received lies inside the variables; what they do not mean at a process, such as rvar
+ * of a gather at others than the root, is not looked at.
  */
 #include "mpitb.h"
 #include "problem.h"

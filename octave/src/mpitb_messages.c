@@ -1,7 +1,7 @@
 /* mpitb_messages.c: MPI-TB's blocking messages and probes (chapter 3), and variables of any kind packed into buffers (section 5.2).
  *
- * What MPI_Pack writes is a record: four bytes that mark it, its length, the length of the variable's name, the name, and the value in the encoding
- * of docs/VALUE_ENCODING.md in one piece.
+ * What MPI_Pack writes is a record: four bytes that mark it, its length, the length of the variable's name, the name, and the value in
+ * the encoding of docs/VALUE_ENCODING.md in one piece.
  */
 #include "mpitb.h"
 #include "mex_shared.h"
@@ -65,7 +65,8 @@ const char *mpitb_sendrecv(int nlhs, mxArray *plhs[], int nrhs, const mxArray *p
     if (!wrong)
         wrong = open_target(3, prhs[3], &target);
     if (!wrong) {
-        code = MPI_Sendrecv_c(call.at[0].buffer.address, call.at[0].buffer.count, call.at[0].buffer.type, dest, send_tag, target.address, target.count, target.type, source,
+        const struct buffer *sent = &call.at[0].buffer;
+        code = MPI_Sendrecv_c(sent->address, sent->count, sent->type, dest, send_tag, target.address, target.count, target.type, source,
                               tag, comm, &status);
         give_received(nlhs, plhs, code, &target, &status);
     }

@@ -1,12 +1,12 @@
 /* mpitb_requests.c: MPI-TB's nonblocking and persistent messages (sections 3.7 and 3.9).
  *
- * A request is a number that is never used again, so that one which is complete is known from one that never was.  A nonblocking send keeps
- * a reference to its array, which copy-on-write protects; a nonblocking receive shares memory with its variable (mpitb.h).
+ * A request is a number that is never used again, so that one which is complete is known from one that never was. A nonblocking send
+ * keeps a reference to its array, which copy-on-write protects; a nonblocking receive shares memory with its variable (mpitb.h).
  *
- * A persistent request stands for a variable over a long time, in which the program assigns to it and copies it.  So MPI has memory of the request's own.
- * MPI_Start copies the variable's elements there for a send, and for a receive gives the variable a fresh array, which gets the elements
- * when the receive is complete.  MPI_Start looks for the variable in the function that calls it; where there is none of that name, class and size, it goes on with the
- * array that the variable had before.
+ * A persistent request stands for a variable over a long time, in which the program assigns to it and copies it. So MPI has memory of the
+ * request's own. MPI_Start copies the variable's elements there for a send, and for a receive gives the variable a fresh array, which
+ * gets the elements when the receive is complete. MPI_Start looks for the variable in the function that calls it; where there is none of
+ * that name, class and size, it goes on with the array that the variable had before.
  */
 #include "mpitb.h"
 #include "mex_shared.h"
