@@ -123,7 +123,7 @@ msg(end - 20) = char(200);
 pos = 0;
 info = MPI_Unpack(msg(1:end - 1), pos, world);
 assert(info, MPI_ERR_TRUNCATE);
-for wrong = {'MPI_Pack(record, blanks(500), pos, world)', 'MPI_Pack(@sin, msg, pos, world)', 'MPI_Pack(record, msg, -1, world)', ...
+for wrong = {'MPI_Pack(record, blanks(500), pos, world)', 'MPI_Pack(mpi.Info(), msg, pos, world)', 'MPI_Pack(record, msg, -1, world)', ...
              'MPI_Unpack(msg, 1e9, world)', 'MPI_Unpack({}, 0, world)', 'MPI_Unpack(msg, 0, world, 5)'}
   failed = false;
   try
