@@ -24,6 +24,13 @@ numbers = rand(200, 50);
 few = sparse([1 0 0; 0 2 0]);
 z = complex(1:3, 0);
 empty = zeros(0, 4);
+handle = @sin;
+[info, bytes] = MPI_Pack_size(handle, world);
+msg = blanks(bytes);
+pos = 0;
+check(MPI_Pack(handle, msg, pos, world));
+check(MPI_Unpack(msg, 0, world, 'same_handle'));
+assert(same_handle(1), sin(1));
 names = {'record', 'numbers', 'few', 'z', 'empty'};
 total = 0;
 for k = 1:numel(names)
@@ -123,7 +130,7 @@ msg(end - 20) = char(200);
 pos = 0;
 info = MPI_Unpack(msg(1:end - 1), pos, world);
 assert(info, MPI_ERR_TRUNCATE);
-for wrong = {'MPI_Pack(record, blanks(500), pos, world)', 'MPI_Pack(mpi.Info(), msg, pos, world)', 'MPI_Pack(record, msg, -1, world)', ...
+for wrong = {'MPI_Pack(record, blanks(500), pos, world)', 'MPI_Pack(record, msg, -1, world)', ...
              'MPI_Unpack(msg, 1e9, world)', 'MPI_Unpack({}, 0, world)', 'MPI_Unpack(msg, 0, world, 5)'}
   failed = false;
   try
