@@ -326,8 +326,8 @@ static const char *no_payload(void *context, void *to, uint64_t bytes)
     return "a packed variable has no payloads";
 }
 
-/* One variable of a buffer; `info` tells what is wrong with the bytes. */
-static int decode_record(const unsigned char *bytes, size_t left, char name[64], mxArray **value, size_t *used)
+/* One variable of a buffer.  The code tells what is wrong with the bytes, `refused` what this process does not take. */
+static int decode_record(const unsigned char *bytes, size_t left, char name[64], mxArray **value, size_t *used, const char **refused)
 {
     struct record record;
     struct byte_buffer message = {NULL, 0, 0, 0};
@@ -346,7 +346,7 @@ static int decode_record(const unsigned char *bytes, size_t left, char name[64],
     buffer_put(&message, bytes + sizeof record + record.name_bytes, (size_t)record.value_bytes);
     wrong = message.failed ? "out of memory" : message_check(message.bytes, message.used);
     if (!wrong)
-        wrong = values_decode(&message, 1, value, no_payload, NULL);
+        *refused = values_decode(&message, 1, value, no_payload, NULL);
     buffer_free(&message);
     *used = sizeof record + record.name_bytes + (size_t)record.value_bytes;
     return wrong ? MPI_ERR_TYPE : MPI_SUCCESS;
@@ -382,7 +382,10 @@ const char *mpitb_unpack(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prh
         char original[64] = "", name[64];
         mxArray *value = NULL;
         size_t used = 0;
-        code = decode_record((const unsigned char *)mxGetData(prhs[0]) + position, (size_t)(room - position), original, &value, &used);
+        code = decode_record((const unsigned char *)mxGetData(prhs[0]) + position, (size_t)(room - position), original, &value, &used,
+                             &wrong);
+        if (wrong)
+            return wrong;
         position += (MPI_Count)used;
         names = mxRealloc(names, ((size_t)count + 1) * 64);
         strcpy(names + 64 * count++, original);

@@ -24,6 +24,17 @@ numbers = rand(200, 50);
 few = sparse([1 0 0; 0 2 0]);
 z = complex(1:3, 0);
 empty = zeros(0, 4);
+% No code that nobody has allowed.
+handle = @(x) x + 1;
+[info, bytes] = MPI_Pack_size(handle, world);
+msg = blanks(bytes);
+check(MPI_Pack(handle, msg, 0, world));
+try
+  MPI_Unpack(msg, 0, world);
+  error('nothing was wrong');
+catch problem
+  assert(~isempty(strfind(problem.message, 'mpi.allowFunctions')), '%s', problem.message);
+end
 handle = @sin;
 [info, bytes] = MPI_Pack_size(handle, world);
 msg = blanks(bytes);
