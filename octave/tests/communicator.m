@@ -64,8 +64,8 @@ assert(MatMPI_Host_rank(comm), -1);
 assert(MatlabMPI_ver(), '1.2');
 MatMPI_Sleep;
 pause2(0);
-[pc, unix_name] = MatMPI_dir_map(struct('pc_unix_dir_map', {{'Z:', '/home/a'}}), '/home/a/b');
-assert({pc, unix_name}, {'Z:\b', '/home/a/b'});
+[pc, unix_name] = MatMPI_dir_map(struct('pc_unix_dir_map', {{'Z:', '/data/a'}}), '/data/a/b');
+assert({pc, unix_name}, {'Z:\b', '/data/a/b'});
 clear all
 MPI_Init;
 comm = MPI_COMM_WORLD;
