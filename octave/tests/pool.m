@@ -50,7 +50,7 @@ functions_inside = struct('list', {{@(x) x + a, @sqrt}});
 assert(p.map(@(x) functions_inside.list{1}(functions_inside.list{2}(x)), [4 9]), [5 6]);
 assert(p.map(@(f) f(2), {@(x) x * a, @sqrt}), {6, sqrt(2)});
 assert(p.map(@(x) @sin, {1}), {@sin});
-check_error('mpi:other', 'mpi.allowFunctions', @() p.map(@(x) @(y) x + y, {1, 2}));
+check_error('mpi:other', 'mpi.allowFunctions(true) allows other processes to send code to this one (element', @() p.map(@(x) @(y) x + y, {1, 2}));
 mpi.allowFunctions(true);
 sums = p.map(@(x) @(y) x + y, {1, 2});
 mpi.allowFunctions(false);

@@ -33,6 +33,7 @@ for k = others
   from(end+1) = source;
 end
 assert(isequal(sort(from), others) || isempty(others));
+spmdBarrier;
 
 % A ring, with an open end.
 right = mod(index, workers) + 1;

@@ -51,17 +51,12 @@ end
 
 function give(p, k, task, inputs, bounds)
   if p.workers(k).task ~= p.calls
-    tell(p.workers(k), 'task', task, p.calls, 0);
+    postrider.work.send(p.workers(k).inter, task, 'task', p.calls, 0);
     p.workers(k).task = p.calls;
   end
   % Values that cannot be sent end the call here, before the worker is at anything.
-  tell(p.workers(k), 'piece', inputs, p.calls, bounds(1));
+  postrider.work.send(p.workers(k).inter, inputs, 'piece', p.calls, bounds(1));
   p.workers(k).at = bounds;
-end
-
-function tell(worker, what, value, call, first)
-  worker.inter.send(value, 0);
-  worker.inter.send(struct('what', what, 'call', call, 'first', first), 0);
 end
 
 function piece = take_piece(p)
@@ -69,9 +64,12 @@ function piece = take_piece(p)
   piece = [];
   for k = 1:p.size
     if ~isempty(p.workers(k).at) && p.workers(k).inter.iprobe(0)
+      [piece, header, wrong] = postrider.work.receive(p.workers(k).inter);
       p.workers(k).at = [];
-      piece = p.workers(k).inter.recv(0);
-      if piece.call == p.calls
+      if ~isempty(wrong)
+        piece = postrider.work.failed(wrong, header.first);
+      end
+      if header.call == p.calls
         return
       end
       piece = [];
@@ -83,7 +81,7 @@ function look_after(p, job)
 % Removes workers that have died; an error names one that computed for this call.
   for k = p.size:-1:1
     worker = p.workers(k);
-    if isempty(worker.at) || ~postrider.work.is_gone(worker) || worker.inter.iprobe(0)
+    if isempty(worker.at) || ~postrider.work.is_gone(worker.process) || worker.inter.iprobe(0)
       continue
     end
     p.workers(k) = [];

@@ -35,7 +35,7 @@ classdef pool < handle
   end
   % Not private, since Octave looks at access also when it deletes objects at its end, where no method is known to run.
   properties (Hidden)
-    % Of each worker: inter, the communicator to it; name, in words; process, its number; task, the number of the call whose function it has; at, the
+    % Of each worker: inter, the communicator to it; name, in words; process and launcher, the numbers of the two processes; task, the number of the call whose function it has; at, the
     % first and last element that it computes, or [].
     workers
     calls
@@ -52,13 +52,13 @@ classdef pool < handle
         info = [];
       end
       p.calls = 0;
-      p.workers = struct('inter', {}, 'name', {}, 'process', {}, 'task', {}, 'at', {});
+      p.workers = struct('inter', {}, 'name', {}, 'process', {}, 'launcher', {}, 'task', {}, 'at', {});
       try
         for k = 1:n
-          p.workers(k) = struct('inter', postrider.work.start(info), 'name', sprintf('worker %d', k), 'process', 0, 'task', 0, 'at', []);
+          p.workers(k) = struct('inter', postrider.work.start(info), 'name', sprintf('worker %d', k), 'process', 0, 'launcher', 0, 'task', 0, 'at', []);
         end
         for k = 1:n
-          [p.workers(k).name, p.workers(k).process] = postrider.work.greet(p.workers(k));
+          [p.workers(k).name, p.workers(k).process, p.workers(k).launcher] = postrider.work.greet(p.workers(k));
         end
       catch problem
         p.close();

@@ -2,28 +2,29 @@ function serve()
 % SERVE  What a worker of an mpi.pool does: computes pieces for the session that has started it, until that lets it go.
 %
 % The session sends a struct with its path and folder first, which the worker answers with its process number, its host and what was
-% wrong, if anything was. Then come values, and behind each a struct whose field `what` says what it is: 'task' (what to compute from
-% now on), 'piece' (the inputs of some elements), 'end' (nothing). So a value that cannot be made here is a failure of its elements.
+% wrong, if anything was. Then come values whose header says what they are: 'task' (what to compute from now on), 'piece' (the inputs of
+% some elements), 'end' (nothing). A value that cannot be made here is a failure of its elements.
   mpi.world();
   mpi.allowFunctions(true);
   session = mpi.parent();
   session.send(prepare(session.recv(0)), 0);
   while true
-    [value, wrong] = receive(session);
     try
-      message = session.recv(0);
+      [value, header, wrong] = postrider.work.receive(session);
     catch
       % The session has ended without a word, and there is nobody to tell.
       return
     end
-    switch message.what
+    switch header.what
       case 'task'
         task = value;
         task_wrong = wrong;
       case 'piece'
-        piece = compute(task, [task_wrong, wrong], message.first, value);
-        piece.call = message.call;
-        session.send(piece, 0);
+        if isempty(wrong)
+          wrong = task_wrong;
+        end
+        piece = compute(task, wrong, header.first, value);
+        postrider.work.send(session, piece, 'piece', header.call, header.first);
       otherwise
         session.disconnect();
         return
@@ -31,26 +32,17 @@ function serve()
   end
 end
 
-function [value, wrong] = receive(session)
-  wrong = [];
-  try
-    value = session.recv(0);
-  catch problem
-    value = [];
-    wrong = problem;
-  end
-end
-
 function piece = compute(task, wrong, first, inputs)
   if isempty(wrong)
     piece = postrider.work.evaluate(task, first, inputs);
   else
-    piece = struct('first', first, 'last', first, 'values', {{}}, 'silent', false, 'problem', postrider.work.problem(wrong(1), first));
+    piece = postrider.work.failed(wrong, first);
   end
 end
 
 function greeting = prepare(setup)
-  greeting = struct('process', process_number(), 'host', mpi.processorName(), 'wrong', '');
+  [process, launcher] = process_numbers();
+  greeting = struct('process', process, 'launcher', launcher, 'host', mpi.processorName(), 'wrong', '');
   folders = strsplit(setup.path, pathsep());
   folders = folders(cellfun(@(folder) exist(folder, 'dir') == 7 && ~strcmp(folder, '.'), folders));
   if ~isempty(folders)
@@ -63,10 +55,9 @@ function greeting = prepare(setup)
   end
 end
 
-function number = process_number()
-  if exist('OCTAVE_VERSION', 'builtin')
-    number = getpid();
-  else
-    number = feature('getpid');
-  end
+function [process, launcher] = process_numbers()
+% The first and the fourth word; the second is a name in parentheses.
+  words = regexp(fileread('/proc/self/stat'), '^(\d+) \(.*\) \S+ (\d+) ', 'tokens', 'once');
+  process = str2double(words{1});
+  launcher = str2double(words{2});
 end
