@@ -292,10 +292,8 @@ mxArray *communicator_object(MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     /* A program of sessions alone has not begun by MPI_COMM_WORLD. */
-    if (!exchange.tag_max && MPI_Comm_get_attr(comm, MPI_TAG_UB, &tag_max, &found) == MPI_SUCCESS && found) {
-        exchange.tag_max = *tag_max;
-        exchange.user_tag_max = *tag_max / 2;
-    }
+    if (!exchange.tag_max && MPI_Comm_get_attr(comm, MPI_TAG_UB, &tag_max, &found) == MPI_SUCCESS && found)
+        exchange_divide_tags(*tag_max);
     numbers[0] = (double)(uintptr_t)comm;
     numbers[1] = rank;
     numbers[2] = size;

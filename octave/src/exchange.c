@@ -54,12 +54,17 @@ const char *exchange_begin(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong = mpi_problem(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_max, &found),
                         "MPI_Comm_get_attr");
-    exchange.tag_max = found ? *tag_max : 32767;
+    exchange_divide_tags(found ? *tag_max : 32767);
+    exchange.running = 1;
+    return wrong;
+}
+
+void exchange_divide_tags(int tag_max)
+{
+    exchange.tag_max = tag_max;
     exchange.user_tag_max = exchange.tag_max / 2;
     exchange.payload_tag_max = exchange.user_tag_max + exchange.tag_max / 4;
     payload_tag = exchange.user_tag_max;
-    exchange.running = 1;
-    return wrong;
 }
 
 /* ---- sending ---- */
@@ -96,8 +101,6 @@ static void advance_sendings(void)
 
 static int next_payload_tag(void)
 {
-    if (payload_tag < exchange.user_tag_max)
-        payload_tag = exchange.user_tag_max;
     payload_tag =
         payload_tag < exchange.payload_tag_max ? payload_tag + 1 : exchange.user_tag_max + 1;
     return payload_tag;

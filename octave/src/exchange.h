@@ -19,6 +19,8 @@
 
 /* Each returns NULL, or the text of an error. */
 const char *exchange_begin(void);
+/* By exchange_begin(), or by the first communicator of a program that has sessions alone. */
+void exchange_divide_tags(int tag_max);
 /* Waits until every send in the communicator, or everywhere if it is MPI_COMM_NULL, has completed
    that somebody can still receive. */
 const char *exchange_finish_sends(MPI_Comm comm);

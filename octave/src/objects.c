@@ -54,7 +54,9 @@ static const char *free_window(MPI_Win win)
 
 static const char *free_session(MPI_Session session)
 {
-    const char *wrong = mpi_problem(MPI_Session_finalize(&session), "Session.free");
+    const char *wrong = sessions_open == 1 && !exchange.running ? exchange_finish_sends(MPI_COMM_NULL) : NULL;
+    if (!wrong)
+        wrong = mpi_problem(MPI_Session_finalize(&session), "Session.free");
     sessions_open -= !wrong;
     return wrong;
 }
