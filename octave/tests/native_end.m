@@ -33,6 +33,12 @@ switch how
     f = mpi.File.open(mpi.self, tempname(), "create|rdwr|delete_on_close");
     f.close();
     w.free();
+  case "freed"
+    % What was sent by a communicator that is freed before the send is known to be complete.
+    d = c.dup();
+    d.send(rand(500), next, 1);
+    d.recv(mod(c.rank - 1, c.size), 1);
+    d.free();
   case "cleared"
     r = c.Irecv(zeros(1, 1000), next, 1);
     s = c.Isend(ones(1, 1000), next, 1);
