@@ -272,6 +272,8 @@ const char *wait_for_value_message(MPI_Comm comm, int source, int tag);
 
 /* Whether waits have to ask again and again, so that control-C can end them. */
 int waits_can_end(void);
+/* Whether control-C has been pressed; the note of it is taken away. */
+int is_interrupted(void);
 /* Between two questions; an error if the wait is to end. */
 const char *pause_a_little(int *turns);
 /* Until there is a message, where waits can end. */

@@ -3,7 +3,7 @@
  * Octave and MATLAB note control-C in a flag, and look at it between the steps of a program, so that a call of MPI that waits would wait
  * on.  In a session that no launcher has started, the waits for messages and requests ask again and again instead, and end when the flag
  * is set.  Under a launcher control-C is its affair: it ends the job.  The flags are those of the running program, found by name, so that
- * the MEX file needs none of its libraries; without them waits are MPI's own.
+ * the MEX file needs none of its libraries.
  */
 #define _GNU_SOURCE
 #include "call.h"
@@ -28,7 +28,7 @@ static int find_flags(void)
     return signal_caught && interrupt_state && signal_hook;
 }
 
-static int is_interrupted(void)
+static int look_at_flags(void)
 {
     if (*signal_caught && *signal_hook) {
         *signal_caught = 0;
@@ -49,11 +49,19 @@ static int find_flags(void)
     return is_pending != NULL;
 }
 
-static int is_interrupted(void)
+static int look_at_flags(void)
 {
     return is_pending();
 }
 #endif
+
+int is_interrupted(void)
+{
+    static int found = -1;
+    if (found < 0)
+        found = find_flags();
+    return found && look_at_flags();
+}
 
 int waits_can_end(void)
 {
@@ -61,7 +69,7 @@ int waits_can_end(void)
     int size = 0;
     if (answer < 0 && exchange.running) {
         MPI_Comm_size(MPI_COMM_WORLD, &size);
-        answer = size == 1 && !getenv("POSTRIDER_JOB") && find_flags();
+        answer = size == 1 && !getenv("POSTRIDER_JOB");
     }
     return answer > 0;
 }

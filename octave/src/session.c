@@ -1,7 +1,7 @@
 /* session.c: see session.h. */
 #include "session.h"
 
-#include "exchange.h"
+#include "call.h"
 #include "problem.h"
 
 #include <errno.h>
@@ -35,20 +35,6 @@ struct job {
 static struct job *job_first;
 static int started;
 static char problem_text[768];
-
-#ifdef POSTRIDER_OCTAVE
-/* Not 0 while a key waits to interrupt; Octave acts on it between its own steps. */
-extern volatile sig_atomic_t octave_interrupt_state __attribute__((weak));
-#endif
-
-static int interrupted(void)
-{
-#ifdef POSTRIDER_OCTAVE
-    return &octave_interrupt_state && octave_interrupt_state > 0;
-#else
-    return 0;
-#endif
-}
 
 static void rest_ms(long ms)
 {
@@ -250,8 +236,8 @@ static const char *check_job(struct channel *channel)
     struct job *job = job_first;
     while (job && job->comm != channel->comm)
         job = job->next;
-    if (interrupted())
-        return "interrupted";
+    if (is_interrupted())
+        return interrupt_problem();
     if (!job)
         return NULL;
     look_at(job);
