@@ -11,3 +11,7 @@ function varargout = BcastMsg(source, tag, varargin)
 % See also: SendMsg, multicast. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 varargout = MPI_Bcast(source, tag, world.comm, varargin);
+
+%!test
+%! [n, name] = BcastMsg(0, 7, 3, 'three');
+%! assert({n, name}, {3, 'three'});

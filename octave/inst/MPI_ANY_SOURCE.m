@@ -3,3 +3,8 @@
 %   MPI_ANY_SOURCE
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! MPI_Send(0, 1, MPI_COMM_WORLD, 'from someone');
+%! assert(MPI_Recv(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD), 'from someone');

@@ -3,3 +3,8 @@
 %   MPI_ANY_TAG
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! MPI_Send(0, 12, MPI_COMM_WORLD, 'of some tag');
+%! assert(MPI_Recv(0, MPI_ANY_TAG, MPI_COMM_WORLD), 'of some tag');

@@ -43,3 +43,14 @@ function ended = stop_by_file(name)
     stop = sprintf('%s %s %s ''%s''', settings.remote_launch, parts{1}, settings.remote_flags, stop);
   end
   ended = system(stop) == 0;
+
+%!test    % In a session without ranks there is nothing to end.
+%! folder = tempname();
+%! mkdir(folder);
+%! before = cd(folder);
+%! unwind_protect
+%!   assert(evalc('MPI_Abort'), sprintf('No pid files found\n'));
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   rmdir(folder);
+%! end_unwind_protect

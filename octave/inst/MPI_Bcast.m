@@ -6,3 +6,10 @@
 % not used.
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! [n, name] = MPI_Bcast(0, 7, MPI_COMM_WORLD, 3, 'three');
+%! assert({n, name}, {3, 'three'});
+
+%!error MPI_Bcast(1, 7, MPI_COMM_WORLD, 3)

@@ -6,3 +6,8 @@
 % not declare it. Its value is a struct, described in MatMPI_Comm_init.
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! comm = MPI_COMM_WORLD;
+%! assert([comm.rank, comm.size, comm.group], [0 1 0]);

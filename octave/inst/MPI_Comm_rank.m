@@ -3,3 +3,9 @@
 %   r = MPI_Comm_rank (comm)
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! assert(MPI_Comm_rank(MPI_COMM_WORLD), 0);
+
+%!error MPI_Comm_rank('no communicator')

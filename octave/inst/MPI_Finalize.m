@@ -13,3 +13,10 @@ function MPI_Finalize()
   if ~isempty(getenv('MATMPI_RANK'))
     exit(0);
   end
+
+%!test    % A session goes on, and may begin again.
+%! MPI_Init;
+%! MPI_Finalize;
+%! MPI_Init;
+%! MPI_Send(0, 1, MPI_COMM_WORLD, 5);
+%! assert(MPI_Recv(0, 1, MPI_COMM_WORLD), 5);

@@ -20,3 +20,9 @@ function MPI_Init()
   if ~isstruct(MPI_COMM_WORLD) || ~isfield(MPI_COMM_WORLD, 'handle') || MPI_COMM_WORLD.handle ~= facts(3)
     MatMPI_Comm_world();
   end
+
+%!test
+%! global MPI_COMM_WORLD
+%! MPI_Init;
+%! MPI_Init;
+%! assert([MPI_COMM_WORLD.rank, MPI_COMM_WORLD.size], [0 1]);

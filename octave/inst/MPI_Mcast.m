@@ -12,3 +12,8 @@
 %   x = MPI_Mcast(0, [1 3], 7, comm, x);
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! [n, name] = MPI_Mcast(0, [], 7, MPI_COMM_WORLD, 3, 'three');
+%! assert({n, name}, {3, 'three'});

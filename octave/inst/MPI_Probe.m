@@ -17,3 +17,16 @@
 %   end
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! MPI_Init;
+%! comm = MPI_COMM_WORLD;
+%! assert(isempty(MPI_Probe('*', '*', comm)));
+%! MPI_Send(0, 3, comm, 'x');
+%! MPI_Send(0, 'three', comm, 'y');
+%! [rank, numeric_tag, string_tag] = MPI_Probe('*', '*', comm);
+%! assert(rank, [0; 0]);
+%! assert(numeric_tag, [3; NaN]);
+%! assert(string_tag, {'3'; 'three'});
+%! MPI_Recv(0, 3, comm);
+%! MPI_Recv(0, 'three', comm);

@@ -7,3 +7,12 @@
 % from this process itself that it has not sent.
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test    % Values that are not asked for are dropped.
+%! MPI_Init;
+%! MPI_Send(0, 7, MPI_COMM_WORLD, 'a name', magic(3), {});
+%! [name, matrix] = MPI_Recv(0, 7, MPI_COMM_WORLD);
+%! assert({name, matrix}, {'a name', magic(3)});
+
+%!error MPI_Recv(0, 7, MPI_COMM_WORLD)
+%!error MPI_Recv(5, 7, MPI_COMM_WORLD)

@@ -28,3 +28,24 @@ function defscommands = MPI_Run(m_file, n_proc, machines)
     machines = {};
   end
   defscommands = matmpi_run(m_file, n_proc, machines, matmpi_options());
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! file = fopen(fullfile(folder, 'run_of_one.m'), 'w');
+%! fprintf(file, 'size_of_job = MPI_Comm_size(MPI_COMM_WORLD);\n');
+%! fclose(file);
+%! before = cd(folder);
+%! unwind_protect
+%!   commands = '';
+%!   evalc('commands = MPI_Run(''run_of_one'', 1, {});');
+%!   eval(commands);
+%!   assert(size_of_job, 1);
+%!   fail('MPI_Run(''run_of_one'', 1, {})', 'MatMPI is there');
+%!   MatMPI_Delete_all;
+%!   fail('MPI_Run(''no_such_program'', 1, {})', 'no_such_program');
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   confirm_recursive_rmdir(false, 'local');
+%!   rmdir(folder, 's');
+%! end_unwind_protect

@@ -8,3 +8,28 @@
 % handles and objects.
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test    % Any value, and several in one message.
+%! MPI_Init;
+%! MPI_Send(0, 7, MPI_COMM_WORLD, 'a name', struct('field', {{1, sparse(2)}}));
+%! [name, s] = MPI_Recv(0, 7, MPI_COMM_WORLD);
+%! assert(name, 'a name');
+%! assert(s, struct('field', {{1, sparse(2)}}));
+
+%!test    % In order, and by tags that are texts.
+%! MPI_Init;
+%! for x = 1:3
+%!   MPI_Send(0, 'results', MPI_COMM_WORLD, x);
+%! end
+%! for x = 1:3
+%!   assert(MPI_Recv(0, 'results', MPI_COMM_WORLD), x);
+%! end
+
+%!error MPI_Send(5, 7, MPI_COMM_WORLD, 1)
+%!error MPI_Send(0, 7, MPI_COMM_WORLD, mpi.self)
+
+%!demo
+%! MPI_Init;
+%! comm = MPI_COMM_WORLD;
+%! MPI_Send(0, 7, comm, 'a name', magic(3));
+%! [name, matrix] = MPI_Recv(0, 7, comm)

@@ -18,3 +18,19 @@ function compiled = MPI_cc(m_file)
     mcc('-m', m_file, '-o', [m_file '.exe']);
   end
   compiled = ['compiled ' m_file '.exe'];
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! before = cd(folder);
+%! unwind_protect
+%!   fclose(fopen('program.m', 'w'));
+%!   assert(MPI_cc('program'), 'compiled program.exe');
+%!   assert(exist('program.exe', 'file'), 2);
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   confirm_recursive_rmdir(false, 'local');
+%!   rmdir(folder, 's');
+%! end_unwind_protect
+
+%!error id=Postrider:program MPI_cc('no_such_program')

@@ -8,3 +8,8 @@ function new_comm = MatMPI_Comm_dir(old_comm, folder)
 % ranks, stay the same.
   new_comm = old_comm;
   new_comm.machine_db.dir(:) = {folder};
+
+%!test
+%! MPI_Init;
+%! comm = MatMPI_Comm_dir(MPI_COMM_WORLD, 'elsewhere');
+%! assert(fileparts(MatMPI_Buffer_file(0, 0, 7, comm)), 'elsewhere');

@@ -11,3 +11,18 @@ function comm = MatMPI_Comm_init(n_proc, machines)
   comm = matmpi_comm(n_proc, machines);
   MPI_COMM_WORLD = comm;
   save(fullfile('MatMPI', 'MPI_COMM_WORLD.mat'), 'MPI_COMM_WORLD');
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! before = cd(folder);
+%! unwind_protect
+%!   mkdir('MatMPI');
+%!   comm = MatMPI_Comm_init(3, {});
+%!   assert([comm.rank, comm.size, comm.group, comm.machine_id], [-1, 3, 0, 1, 2, 1, 1, 1]);
+%!   assert(exist(fullfile('MatMPI', 'MPI_COMM_WORLD.mat'), 'file'), 2);
+%!   MatMPI_Delete_all;
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   rmdir(folder);
+%! end_unwind_protect

@@ -19,3 +19,8 @@ function settings = MatMPI_Comm_settings()
   settings.remote_launch = ' ssh ';
   settings.remote_flags = ' -n ';
   settings.pc_unix_dir_map = {'Z:' getenv('HOME')};
+
+%!test
+%! settings = MatMPI_Comm_settings();
+%! assert(settings.type, 'unix');
+%! assert(strtrim(settings.remote_launch), 'ssh');

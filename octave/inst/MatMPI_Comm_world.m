@@ -14,3 +14,10 @@ function comm = MatMPI_Comm_world()
     comm.host_rank = -1;
   end
   MPI_COMM_WORLD = comm;
+
+%!test    % A program that has cleared its variables gets the communicator again.
+%! global MPI_COMM_WORLD
+%! MPI_COMM_WORLD = [];
+%! comm = MatMPI_Comm_world();
+%! assert(MPI_COMM_WORLD, comm);
+%! assert([comm.rank, comm.size], [0 1]);

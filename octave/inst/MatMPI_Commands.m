@@ -37,3 +37,11 @@ function text = program_of_rank(command, comm)
   lines = {sprintf('MatMPI_Join(%d);', comm.host_rank), 'global MPI_COMM_WORLD', 'try', ...
            ['  ' command ';'], 'catch MatMPI_problem', '  MatMPI_Failed(MatMPI_problem);', 'end'};
   text = [matmpi_preamble() strjoin(lines, sprintf('\n')) sprintf('\n')];
+
+%!test    % What the session evaluates as rank 0 of a job.
+%! MPI_Init;
+%! comm = MPI_COMM_WORLD;
+%! comm.host_rank = 0;
+%! [defscommands, unix_command] = MatMPI_Commands('program', 0, comm, 'quiet');
+%! assert(defscommands, sprintf('global MPI_COMM_WORLD;\nprogram;\n'));
+%! assert(unix_command, '');

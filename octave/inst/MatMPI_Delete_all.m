@@ -18,3 +18,18 @@ function MatMPI_Delete_all()
     end
   end
   matmpi_remove('MatMPI');
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! before = cd(folder);
+%! unwind_protect
+%!   mkdir('MatMPI');
+%!   fclose(fopen(fullfile('MatMPI', 'program.1.out'), 'w'));
+%!   MatMPI_Delete_all;
+%!   assert(~exist('MatMPI', 'dir'));
+%!   MatMPI_Delete_all;
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   rmdir(folder);
+%! end_unwind_protect

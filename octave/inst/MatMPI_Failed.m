@@ -10,3 +10,11 @@ function MatMPI_Failed(problem)
     fprintf(2, '    in %s, line %d\n', frame.name, frame.line);
   end
   exit(1);
+
+%!test    % It ends the process: here another one.
+%! settings = MatMPI_Comm_settings();
+%! program = sprintf('addpath(''%s''); try, error(''too hot''), catch e, MatMPI_Failed(e), end', ...
+%!                   fileparts(which('MatMPI_Failed')));
+%! [code, text] = system(sprintf('%s --no-init-file --eval "%s" 2>&1', settings.matlab_command, program));
+%! assert(code, 1);
+%! assert(~isempty(strfind(text, 'error: too hot')));

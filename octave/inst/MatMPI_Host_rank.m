@@ -6,3 +6,8 @@ function rank = MatMPI_Host_rank(comm)
 %
 % In programs that a launcher has started (postrider run) there is no session, and the result is -1.
   rank = comm.host_rank;
+
+%!test
+%! MPI_Init;
+%! comm = MPI_COMM_WORLD;
+%! assert(MatMPI_Host_rank(comm), comm.host_rank);

@@ -19,3 +19,14 @@ function MatMPI_Join(host_rank)
   MPI_COMM_WORLD = found.MPI_COMM_WORLD;
   MPI_COMM_WORLD.rank = facts(1);
   MPI_COMM_WORLD.handle = facts(3);
+
+%!test    % A rank that finds no job in its directory ends; here another process.
+%! folder = tempname();
+%! mkdir(folder);
+%! settings = MatMPI_Comm_settings();
+%! program = sprintf('addpath(''%s''); cd(''%s''); MatMPI_Join(0)', ...
+%!                   fileparts(which('MatMPI_Join')), folder);
+%! [code, text] = system(sprintf('%s --no-init-file --eval "%s" 2>&1', settings.matlab_command, program));
+%! assert(code, 1);
+%! assert(~isempty(strfind(text, 'MPI_COMM_WORLD.mat')), text);
+%! rmdir(folder);

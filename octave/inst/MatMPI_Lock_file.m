@@ -3,3 +3,8 @@ function lock_file = MatMPI_Lock_file(source, dest, tag, comm)
 %
 %   lock_file = MatMPI_Lock_file(source, dest, tag, comm)
   lock_file = matmpi_message_file(source, dest, tag, comm, 'lock');
+
+%!test
+%! MPI_Init;
+%! [~, name] = fileparts(MatMPI_Lock_file(0, 0, 'text', MPI_COMM_WORLD));
+%! assert(name, 'p0_p0_ttext_lock');

@@ -12,3 +12,19 @@ function new_comm = MatMPI_Save_messages(old_comm, save_message_flag)
   end
   new_comm = old_comm;
   new_comm.save_message_flag = double(save_message_flag);
+
+%!test    % What is sent is received, and kept in a file.
+%! MPI_Init;
+%! folder = tempname();
+%! comm = MatMPI_Save_messages(MatMPI_Comm_dir(MPI_COMM_WORLD, folder), 1);
+%! unwind_protect
+%!   MPI_Send(0, 7, comm, 'kept');
+%!   assert(MPI_Recv(0, 7, comm), 'kept');
+%!   found = load(MatMPI_Buffer_file(0, 0, 7, comm));
+%!   assert(found.varargin, {'kept'});
+%! unwind_protect_cleanup
+%!   confirm_recursive_rmdir(false, 'local');
+%!   rmdir(folder, 's');
+%! end_unwind_protect
+%! comm = MatMPI_Save_messages(comm, 0);
+%! assert(comm.save_message_flag, 0);

@@ -3,3 +3,5 @@ function MatMPI_Sleep()
 %
 %   MatMPI_Sleep
   pause(0.01);
+
+%!test MatMPI_Sleep();

@@ -16,3 +16,14 @@ function [dir_pc, dir_unix] = MatMPI_dir_map(machine_db, folder)
   else
     dir_pc = strrep(strrep(folder, names{2}, names{1}), '/', '\');
   end
+
+%!test
+%! database.pc_unix_dir_map = {'Z:', '/home/me'};
+%! [dir_pc, dir_unix] = MatMPI_dir_map(database, '/home/me/data');
+%! if ~ispc()
+%!   assert({dir_pc, dir_unix}, {'Z:\data', '/home/me/data'});
+%! end
+
+%!test
+%! [dir_pc, dir_unix] = MatMPI_dir_map(struct(), 'data');
+%! assert({dir_pc, dir_unix}, {'data', 'data'});

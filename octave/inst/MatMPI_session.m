@@ -14,3 +14,12 @@
 %   MatMPI_session('abort', code)                   ends the job that this process is a rank of
 %
 % The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! facts = MatMPI_session('begin');
+%! assert(facts(1:2), [0 1]);
+%! state = MatMPI_session('running');
+%! assert(logical(state(1)));
+%! assert(isempty(MatMPI_session('live')));
+
+%!error MatMPI_session('no such word')

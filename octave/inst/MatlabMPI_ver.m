@@ -8,3 +8,6 @@ function version = MatlabMPI_ver()
     fprintf('MatlabMPI functions of version %s, on Postrider\n', version);
     clear version
   end
+
+%!assert(MatlabMPI_ver(), '1.2')
+%!assert(~isempty(strfind(evalc('MatlabMPI_ver'), 'version 1.2')))

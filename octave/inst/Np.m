@@ -8,3 +8,5 @@ function n = Np()
 % See also: Pid, pMatlab_Init. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 n = world.comm_size;
+
+%!assert(Np, 1)

@@ -6,3 +6,5 @@ function r = Pid()
 % See also: Np, pMatlab_Init. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 r = world.my_rank;
+
+%!assert(Pid, 0)

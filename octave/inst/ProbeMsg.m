@@ -13,3 +13,10 @@ if nargout < 3
 else
   [message_rank, numeric_tag, string_tag] = MPI_Probe(source, tag, world.comm);
 end
+
+%!test
+%! assert(isempty(ProbeMsg('*', 7)));
+%! SendMsg(0, 7, 'x');
+%! [ranks, numeric_tags, string_tags] = ProbeMsg('*', 7);
+%! assert({ranks, numeric_tags, string_tags}, {0, 7, {'7'}});
+%! RecvMsg(0, 7);

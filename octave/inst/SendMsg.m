@@ -13,3 +13,10 @@ world = postrider.pmatlab();
 for rank = reshape(dest, 1, [])
   MPI_Send(rank, tag, world.comm, varargin);
 end
+
+%!test    % To a list of ranks, here the same one twice.
+%! SendMsg([0 0], 7, 'to all of the list');
+%! assert(RecvMsg(0, 7), 'to all of the list');
+%! assert(RecvMsg(0, 7), 'to all of the list');
+
+%!error SendMsg(5, 7, 1)

@@ -10,3 +10,9 @@ function whole = agg_all(x)
 %
 % See also: agg, gagg_all. From: pMatlab 2.0.15.
 whole = x;
+
+%!test
+%! A = magic(4);
+%! D = remap(A, map([1 Np], {}, 0:Np-1));
+%! assert(agg_all(D), A);
+%! assert(agg_all(A), A);

@@ -12,3 +12,9 @@ function r = binfun(f, a, b)
 %
 % From: pMatlab 2.0.15.
 r = f(a, b);
+
+%!assert(binfun(@max, [1 -1], 0), [1 0])
+
+%!test
+%! D = remap([1 -1; -2 2], map([1 Np], {}, 0:Np-1));
+%! assert(agg(binfun(@max, D, 0)), [1 0; 0 2]);

@@ -5,3 +5,8 @@ function whole = g_mat(x)
 %
 % See also: agg_all.
 whole = x;
+
+%!test
+%! D = remap(magic(4), map([1 Np], {}, 0:Np-1));
+%! assert(g_mat(D), magic(4));
+%! assert(g_mat(7), 7);

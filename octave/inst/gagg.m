@@ -36,3 +36,6 @@ while step < world.comm_size
   step = 2 * step;
 end
 m = result;
+
+%!assert(gagg([1 2 3]), [1 2 3])
+%!assert(gagg([1 2 3], 0, 'max'), [1 2 3])

@@ -19,3 +19,8 @@ switch op
   otherwise
     error('pMatlab:operator', '%s is none of the operators +, sum, min and max', op);
 end
+
+%!assert(gagg_add([1 5], [4 2], '+'), [5 7])
+%!assert(gagg_add([1 5], [4 2], 'min'), [1 2])
+%!assert(gagg_add([1 5], [4 2], 'max'), [4 5])
+%!error id=pMatlab:operator gagg_add(1, 2, '-')

@@ -21,3 +21,6 @@ if nargin < 3
   op = '+';
 end
 m = multicast(src, setdiff(0:world.comm_size - 1, src), gagg(m, src, op));
+
+%!assert(gagg_all([1 2 3]), [1 2 3])
+%!assert(gagg_all([1 2 3], 0, 'min'), [1 2 3])

@@ -8,3 +8,6 @@ function B = gcat(varargin)
 % See also: spmdCat.
   B = spmdCat(varargin{:});
 end
+
+%!assert(gcat([1 2]), [1 2])
+%!error id=mpi:argument gcat()

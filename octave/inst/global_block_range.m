@@ -19,3 +19,11 @@ varargout = cell(1, numel(dims));
 for k = 1:numel(dims)
   varargout{k} = [1, size(x, dims(k))];
 end
+
+%!test
+%! D = zeros(4, 6, map([1 Np], {}, 0:Np-1));
+%! assert(global_block_range(D, 2), [1 6]);
+%! [rows, columns] = global_block_range(D);
+%! assert({rows, columns}, {[1 4], [1 6]});
+
+%!assert(global_block_range(zeros(4, 6), 2), [1 6])

@@ -19,3 +19,9 @@ varargout = cell(1, numel(dims));
 for k = 1:numel(dims)
   varargout{k} = [0, 1, size(x, dims(k))];
 end
+
+%!test
+%! D = zeros(4, 6, map([1 Np], {}, 0:Np-1));
+%! assert(global_block_ranges(D, 2), [0 1 6]);
+
+%!assert(global_block_ranges(zeros(4, 6), 2), [0 1 6])

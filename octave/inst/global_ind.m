@@ -18,3 +18,10 @@ varargout = cell(1, numel(dims));
 for k = 1:numel(dims)
   varargout{k} = 1:size(x, dims(k));
 end
+
+%!test
+%! D = zeros(4, 6, map([1 Np], {}, 0:Np-1));
+%! [rows, columns] = global_ind(D);
+%! assert({rows, columns}, {1:4, 1:6});
+
+%!assert(global_ind(zeros(4, 6), 2), 1:6)

@@ -8,3 +8,6 @@ function B = gop(varargin)
 % See also: spmdReduce.
   B = spmdReduce(varargin{:});
 end
+
+%!assert(gop(@max, [1 2]), [1 2])
+%!error id=mpi:argument gop(@max)

@@ -8,3 +8,6 @@ function S = gplus(varargin)
 % See also: spmdPlus.
   S = spmdPlus(varargin{:});
 end
+
+%!assert(gplus(3, 1), 3)
+%!error id=mpi:argument gplus()

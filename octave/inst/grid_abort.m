@@ -10,3 +10,17 @@ function grid_abort()
   if strcmp(config.kind, 'slurm')
     system('scancel --name=MatMPI --user="$(id -un)"');
   end
+
+%!test
+%! before = grid_config();
+%! grid_config('machines', {});
+%! folder = tempname();
+%! mkdir(folder);
+%! where = cd(folder);
+%! unwind_protect
+%!   assert(evalc('grid_abort'), sprintf('No pid files found\n'));
+%! unwind_protect_cleanup
+%!   cd(where);
+%!   rmdir(folder);
+%!   grid_config('machines', before.machines, 'kind', before.kind);
+%! end_unwind_protect

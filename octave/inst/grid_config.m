@@ -31,3 +31,14 @@ function config = grid_config(varargin)
     end
   end
   config = kept;
+
+%!test    % Values stay.
+%! before = grid_config();
+%! grid_config('machines', {'n1', 'n2'});
+%! config = grid_config();
+%! assert(config.kind, 'hosts');
+%! assert(config.machines, {'n1', 'n2'});
+%! grid_config('machines', before.machines, 'kind', before.kind);
+
+%!error id=Postrider:grid grid_config('no such name', 1)
+%!error id=Postrider:grid grid_config('machines')

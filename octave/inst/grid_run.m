@@ -17,3 +17,27 @@ function defscommands = grid_run(m_file, size_of_job)
 %   eval(grid_run('xbasic', [2 4 1]));
   [machines, options] = matmpi_grid(size_of_job, matmpi_options());
   defscommands = matmpi_run(m_file, matmpi_ranks(size_of_job), machines, options);
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! file = fopen(fullfile(folder, 'grid_of_one.m'), 'w');
+%! fprintf(file, 'size_of_job = MPI_Comm_size(MPI_COMM_WORLD);\n');
+%! fclose(file);
+%! kept = grid_config();
+%! grid_config('machines', {});
+%! before = cd(folder);
+%! unwind_protect
+%!   commands = '';
+%!   evalc('commands = grid_run(''grid_of_one'', 1);');
+%!   eval(commands);
+%!   assert(size_of_job, 1);
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   grid_config('machines', kept.machines, 'kind', kept.kind);
+%!   confirm_recursive_rmdir(false, 'local');
+%!   rmdir(folder, 's');
+%! end_unwind_protect
+
+%!error <the size of a job> grid_run('program', 0)
+%!error <the size of a job> grid_run('program', [1 2])

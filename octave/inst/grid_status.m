@@ -74,3 +74,14 @@ function hosts = of_hosts(machines)
 function rows = of_lines(text)
   found = regexp(text, '^(\d+) (\d+) ([\d.]+)$', 'tokens', 'lineanchors');
   rows = cat(1, found{:});
+
+%!test    % Of this host.
+%! before = grid_config();
+%! grid_config('machines', {});
+%! unwind_protect
+%!   [free, hosts] = grid_status();
+%!   assert(numel(hosts), 1);
+%!   assert(free >= 0 && free <= hosts.processors);
+%! unwind_protect_cleanup
+%!   grid_config('machines', before.machines, 'kind', before.kind);
+%! end_unwind_protect

@@ -8,3 +8,5 @@ function labBarrier()
 % See also: spmdBarrier.
   spmdBarrier();
 end
+
+%!test labBarrier();

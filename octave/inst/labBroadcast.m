@@ -8,3 +8,6 @@ function B = labBroadcast(varargin)
 % See also: spmdBroadcast.
   B = spmdBroadcast(varargin{:});
 end
+
+%!assert(labBroadcast(1, {'a'}), {'a'})
+%!error id=mpi:argument labBroadcast()

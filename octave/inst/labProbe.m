@@ -8,3 +8,10 @@ function [waiting, source, tag] = labProbe(varargin)
 % See also: spmdProbe.
   [waiting, source, tag] = spmdProbe(varargin{:});
 end
+
+%!test
+%! assert(labProbe(), false);
+%! labSend('x', 1, 3);
+%! [waiting, source, tag] = labProbe('any', 3);
+%! assert([waiting, source, tag], [1 1 3]);
+%! labReceive();

@@ -8,3 +8,8 @@ function [A, source, tag] = labReceive(varargin)
 % See also: spmdReceive.
   [A, source, tag] = spmdReceive(varargin{:});
 end
+
+%!test
+%! labSend({'a'}, 1, 3);
+%! [A, source, tag] = labReceive('any', 3);
+%! assert({A, source, tag}, {{'a'}, 1, 3});

@@ -8,3 +8,9 @@ function labSend(varargin)
 % See also: spmdSend.
   spmdSend(varargin{:});
 end
+
+%!test
+%! labSend(int8(5), 1);
+%! assert(labReceive(1), int8(5));
+
+%!error id=mpi:argument labSend(5)

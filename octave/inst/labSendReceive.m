@@ -8,3 +8,6 @@ function B = labSendReceive(varargin)
 % See also: spmdSendReceive.
   B = spmdSendReceive(varargin{:});
 end
+
+%!assert(labSendReceive(1, 1, 'to the next'), 'to the next')
+%!error id=mpi:argument labSendReceive(1, 1)

@@ -8,3 +8,5 @@ function index = labindex()
 % See also: spmdIndex.
   index = spmdIndex();
 end
+
+%!assert(labindex, 1)

@@ -11,3 +11,9 @@ function part = local(x)
 %
 % See also: put_local, global_ind, agg. From: pMatlab 2.0.15.
 part = x;
+
+%!test
+%! D = zeros(4, 6, map([1 Np], {}, 0:Np-1));
+%! assert(local(D), zeros(4, 6));
+
+%!assert(local(magic(3)), magic(3))

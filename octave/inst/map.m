@@ -225,3 +225,27 @@ classdef map
     end
   end
 end
+
+%!test    % Blocks of columns.
+%! m = map([1 4], {}, 0:3);
+%! assert(m.dim, 2);
+%! assert(m.proc_list, 0:3);
+%! assert(m.grid, 0:3);
+
+%!test    % The same program with and without a map.
+%! for m = {1, map([1 Np], {}, 0:Np-1)}
+%!   A = zeros(3, 5, m{1}) + 2;
+%!   assert(agg(A), 2 * ones(3, 5));
+%! end
+
+%!error id=pMatlab:map map([1 4], {})
+%!error id=pMatlab:map map([1 4], {}, 0:2)
+%!error id=pMatlab:map map([1 2], {}, [0 0])
+%!error id=pMatlab:map map([1 1], 'c', 0, [0 1])
+
+%!demo
+%! m = map([1 Np], {}, 0:Np-1);            % blocks of columns, one for each rank
+%! A = zeros(4, 6, m);
+%! A(:, :) = magic(6)(1:4, :);
+%! B = fft(A);                             % of each column, where it is
+%! largest = max(abs(agg(B)(:)))

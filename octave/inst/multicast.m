@@ -31,3 +31,6 @@ while step < numel(line)
   end
   step = 2 * step;
 end
+
+%!assert(multicast(0, [], {'for all'}), {'for all'})
+%!assert(multicast([], [], 5), 5)

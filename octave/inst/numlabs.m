@@ -8,3 +8,5 @@ function workers = numlabs()
 % See also: spmdSize.
   workers = spmdSize();
 end
+
+%!assert(numlabs, 1)

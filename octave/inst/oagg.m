@@ -5,3 +5,7 @@ function whole = oagg(x)
 %
 % See also: agg.
 whole = x;
+
+%!test
+%! D = remap(magic(4), map([1 Np], {}, 0:Np-1));
+%! assert(oagg(D), magic(4));

@@ -9,3 +9,10 @@
 global pMATLAB
 pMATLAB = struct('comm', struct('rank', 0, 'size', 1, 'save_message_flag', 0, 'group', 0, 'machine_id', 0, ...
   'host_rank', 0), 'comm_size', 1, 'my_rank', 0, 'leader', 0, 'host', 0, 'pList', 0, 'tag_num', 0, 'tag', 'tag-0');
+
+%!test
+%! global pMATLAB
+%! before = pMATLAB;
+%! pMatlabGlobalsInit;
+%! assert([pMATLAB.comm_size, pMATLAB.my_rank, pMATLAB.leader], [1 0 0]);
+%! pMATLAB = before;

@@ -6,3 +6,9 @@
 %
 % From: pMatlab 2.0.15.
 MPI_Finalize;
+
+%!test    % A session goes on, and may begin again.
+%! pMatlab_Init;
+%! pMatlab_Finalize;
+%! pMatlab_Init;
+%! assert(Np, 1);

@@ -15,3 +15,8 @@
 % From: pMatlab 2.0.15.
 global pMATLAB MPI_COMM_WORLD
 pMATLAB = postrider.start_pmatlab();
+
+%!test
+%! pMatlab_Init;
+%! assert([pMATLAB.comm_size, pMATLAB.my_rank], [1 0]);
+%! assert(MPI_Comm_size(pMATLAB.comm), 1);

@@ -3,3 +3,5 @@ function v = pMatlab_ver()
 %
 %   v = pMatlab_ver
 v = '2.0.15';
+
+%!assert(pMatlab_ver(), '2.0.15')

@@ -36,3 +36,29 @@ function defscommands = pRUN(m_file, n_proc, machines)
   n_proc = matmpi_ranks(n_proc);
   fprintf('Submitting %s on %d processor(s).\n', m_file, n_proc);
   defscommands = sprintf('pMatlabGlobalsInit;\n%s', matmpi_run(m_file, n_proc, machines, options));
+
+%!assert(pRUN('program', 0), sprintf('pMatlabGlobalsInit;\nprogram;\n'))
+
+%!test
+%! folder = tempname();
+%! mkdir(folder);
+%! file = fopen(fullfile(folder, 'pmatlab_of_one.m'), 'w');
+%! fprintf(file, 'total = sum(agg(ones(3, map([1 Np], {}, 0:Np-1)))(:));\n');
+%! fclose(file);
+%! before = cd(folder);
+%! unwind_protect
+%!   commands = '';
+%!   evalc('commands = pRUN(''pmatlab_of_one'', 1, {});');
+%!   eval(commands);
+%!   assert(total, 9);
+%!   fail('pRUN(''pmatlab_of_one'', 1.5, {})', 'the size of a job');
+%! unwind_protect_cleanup
+%!   cd(before);
+%!   confirm_recursive_rmdir(false, 'local');
+%!   rmdir(folder, 's');
+%! end_unwind_protect
+
+%!demo
+%! % A program is a file in this directory; its ranks are started in the background, and
+%! % what each writes is in MatMPI/program.<rank>.out.
+%! text = pRUN('program', 0)    % 0: without MPI; eval(pRUN('program', 4, {})) starts 4

@@ -18,3 +18,8 @@ function varargout = pararrayfun(team, f, varargin)
   end
   varargout = postrider.work.spread(team, postrider.work.request('pararrayfun', nargout, f, varargin, false));
 end
+
+%!assert(pararrayfun(mpi.world, @(x) x ^ 2, 1:5), (1:5) .^ 2)
+%!assert(pararrayfun(mpi.world, @plus, [1 2], [3 4]), [4 6])
+%!error id=mpi:argument pararrayfun(1)
+%!error <element> pararrayfun(mpi.world, @(x) error('bad %d', x), 4)

@@ -36,3 +36,19 @@ function varargout = parcellfun(team, f, varargin)
   end
   varargout = postrider.work.spread(team, postrider.work.request('parcellfun', nargout, f, varargin, true));
 end
+
+%!assert(parcellfun(mpi.world, @numel, {'a', 'bcd'}), [1 3])
+%!assert(parcellfun(mpi.world, @upper, {'a', 'b'}, 'UniformOutput', false), {'A', 'B'})
+%!assert(parcellfun(mpi.world, @(x) x, {1, 2, 3}, 'CumFunc', @plus), 6)
+
+%!test    % By a worker that the session starts.
+%! a = 3;
+%! assert(parcellfun(1, @(x) x ^ a, {1, 2}), [1 8]);
+
+%!error id=mpi:argument parcellfun(1)
+%!error id=mpi:argument parcellfun(0, @sin, {1})
+%!error <bad 4 \(element 1\)> parcellfun(mpi.world, @(x) error('my:problem', 'bad %d', x), {4})
+
+%!demo
+%! parameters = num2cell(0.1:0.1:0.5);
+%! y = parcellfun(2, @(a) quad(@(x) exp(-a * x .^ 2), 0, 1), parameters)

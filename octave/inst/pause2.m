@@ -3,3 +3,5 @@ function pause2(seconds)
 %
 %   pause2(seconds)
   pause(seconds);
+
+%!test pause2(0.001);

@@ -10,3 +10,10 @@ function x = put_local(x, part) %#ok<INUSL>
 %
 % See also: local. From: pMatlab 2.0.15.
 x = part;
+
+%!test
+%! D = zeros(4, map([1 Np], {}, 0:Np-1));
+%! D = put_local(D, local(D) + 3);
+%! assert(agg(D), 3 * ones(4));
+
+%!assert(put_local(1, 2), 2)

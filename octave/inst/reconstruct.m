@@ -27,3 +27,7 @@ for number = 1:numel(grid)
     whole(index{:}) = parts{number};
   end
 end
+
+%!test
+%! D = zeros(2, 4, map([1 Np], {}, 0:Np-1));
+%! assert(reconstruct(pitfalls(D), grid(D), {magic(4)(1:2, :)}, size(D)), magic(4)(1:2, :));

@@ -22,3 +22,16 @@ if isa(new_map, 'map')
   [index{:}] = global_ind(r);
   r = put_local(r, x(index{:}));
 end
+
+%!test
+%! columns = remap(magic(6), map([1 Np], {}, 0:Np-1));
+%! rows = remap(columns, map([Np 1], 'c', 0:Np-1));
+%! assert(agg(rows), magic(6));
+%! assert(remap(rows, 1), magic(6));
+
+%!error id=pMatlab:rank remap(zeros(6, map([1 Np], {}, 0:Np-1)), map([1 2], {}, [0 5]));
+
+%!demo
+%! columns = rand(4, 4, map([1 Np], {}, 0:Np-1));
+%! rows = remap(columns, map([Np 1], {}, 0:Np-1));
+%! same = isequal(agg(rows), agg(columns))

@@ -25,3 +25,25 @@ close_it = onCleanup(@() fclose(handle)); %#ok<NASGU>
 if fwrite(handle, full(x), class(x)) ~= numel(x)
   error('pMatlab:file', 'the disk did not take all of %s', file);
 end
+
+%!test
+%! file = tempname();
+%! unwind_protect
+%!   save_dmat(remap(magic(4), map([1 Np], {}, 0:Np-1)), file);
+%!   in = fopen(file);
+%!   assert(fread(in, [4 4], 'double'), magic(4));
+%!   fclose(in);
+%! unwind_protect_cleanup
+%!   delete(file);
+%! end_unwind_protect
+
+%!error id=pMatlab:class save_dmat('text', tempname())
+%!error id=pMatlab:file save_dmat(1, fullfile(tempname(), 'no', 'such', 'folder'))
+
+%!demo
+%! file = tempname();
+%! save_dmat(remap(int16(magic(4)), map([1 Np], {}, 0:Np-1)), file);
+%! in = fopen(file);
+%! A = fread(in, [4 4], 'int16=>int16')
+%! fclose(in);
+%! delete(file);

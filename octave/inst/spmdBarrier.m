@@ -11,3 +11,5 @@ function spmdBarrier()
   c = mpi.world();
   c.barrier();
 end
+
+%!test spmdBarrier();

@@ -26,3 +26,8 @@ function B = spmdBroadcast(source, A)
   end
   B = c.bcast(A, root);
 end
+
+%!assert(spmdBroadcast(1, struct('p', 3)), struct('p', 3))
+%!error id=mpi:argument spmdBroadcast()
+%!error id=mpi:argument spmdBroadcast(1)
+%!error id=mpi:rank spmdBroadcast(2, 5)

@@ -34,3 +34,8 @@ function B = spmdCat(A, dimension, destination)
   end
   B = cat(dimension, parts{:});
 end
+
+%!assert(spmdCat([1; 2]), [1; 2])
+%!assert(spmdCat([1; 2], 1, 1), [1; 2])
+%!error id=mpi:argument spmdCat()
+%!error id=mpi:rank spmdCat(1, 1, 2)

@@ -14,3 +14,5 @@ function index = spmdIndex()
   c = mpi.world();
   index = c.rank + 1;
 end
+
+%!assert(spmdIndex, 1)

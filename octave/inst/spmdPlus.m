@@ -20,3 +20,7 @@ function S = spmdPlus(A, destination)
   end
   S = spmdReduce(@plus, A, destination);
 end
+
+%!assert(spmdPlus([1 2]), [1 2])
+%!assert(spmdPlus([1 2], 1), [1 2])
+%!error id=mpi:argument spmdPlus()

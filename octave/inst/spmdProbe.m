@@ -32,3 +32,12 @@ function [waiting, source, tag] = spmdProbe(source, tag)
     tag = status.tag;
   end
 end
+
+%!test
+%! assert(spmdProbe(), false);
+%! spmdSend('x', 1, 3);
+%! [waiting, source, tag] = spmdProbe('any', 3);
+%! assert([waiting, source, tag], [1 1 3]);
+%! spmdReceive();
+
+%!error id=mpi:rank spmdProbe(2)

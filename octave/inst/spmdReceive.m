@@ -30,3 +30,10 @@ function [A, source, tag] = spmdReceive(source, tag)
     tag = status.tag;
   end
 end
+
+%!test
+%! spmdSend({'a', 1:3}, 1, 5);
+%! [A, source, tag] = spmdReceive('any', 5);
+%! assert({A, source, tag}, {{'a', 1:3}, 1, 5});
+
+%!error id=mpi:rank spmdReceive(2)

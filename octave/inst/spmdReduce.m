@@ -28,3 +28,8 @@ function B = spmdReduce(fcn, A, destination)
     B = c.reduce(A, fcn, spmd_rank('spmdReduce', destination));
   end
 end
+
+%!assert(spmdReduce(@max, [1 2]), [1 2])
+%!assert(spmdReduce('plus', 3, 1), 3)
+%!error id=mpi:argument spmdReduce(@max)
+%!error id=mpi:rank spmdReduce(@max, 3, 2)

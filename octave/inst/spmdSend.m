@@ -30,3 +30,18 @@ function spmdSend(A, destinations, tag)
     c.send(A, rank, tag);
   end
 end
+
+%!test    % In order; a list of workers, here the same one twice.
+%! spmdSend('first', [1 1]);
+%! spmdSend('second', 1);
+%! assert(spmdReceive(1), 'first');
+%! assert(spmdReceive(1), 'first');
+%! assert(spmdReceive(1), 'second');
+
+%!error id=mpi:argument spmdSend(5)
+%!error id=mpi:rank spmdSend(5, 2)
+%!error id=mpi:argument spmdSend(5, 1, 0.5)
+
+%!demo
+%! spmdSend({'name', magic(3)}, spmdIndex);    % to itself; any worker's index
+%! [A, source, tag] = spmdReceive('any')

@@ -34,3 +34,8 @@ function B = spmdSendReceive(destination, source, A, tag)
     B = c.recv(source, tag);
   end
 end
+
+%!assert(spmdSendReceive(1, 1, {'around'}, 4), {'around'})
+%!assert(spmdSendReceive([], [], 5), [])
+%!error id=mpi:argument spmdSendReceive(1, 1)
+%!error id=mpi:rank spmdSendReceive(2, 1, 5)

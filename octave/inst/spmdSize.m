@@ -12,3 +12,5 @@ function workers = spmdSize()
   c = mpi.world();
   workers = c.size;
 end
+
+%!assert(spmdSize, 1)

@@ -10,3 +10,8 @@ function x = synch(x)
 % Example: Z = zeros(100, 100, map([Np 1], {}, 0:Np-1, [1 0])); Z = synch(Z);
 %
 % See also: synch2, map. From: pMatlab 2.0.15.
+
+%!test
+%! D = remap(magic(4), map([Np 1], {}, 0:Np-1, [1 0]));
+%! assert(agg(synch(D)), magic(4));
+%! assert(synch(5), 5);

@@ -16,3 +16,11 @@ if ndims(x) ~= 2 %#ok<ISMAT>
   error('pMatlab:dimension', 'transpose_grid is for arrays of two dimensions, this one has %d', ndims(x));
 end
 r = x;
+
+%!test
+%! D = transpose_grid(remap(magic(4), map([1 Np], {}, 0:Np-1)));
+%! assert(agg(D), magic(4));
+%! assert(size(grid(D)), [Np 1]);
+
+%!assert(transpose_grid(magic(4)), magic(4))
+%!error id=pMatlab:dimension transpose_grid(zeros(2, 2, 2))

@@ -4,3 +4,9 @@ function b = IN_PLACE()
 % The receive buffer is an mpi.Buffer.  Section 6.2.3 of the MPI standard.
   b = mpi.Buffer(1, 'handle');
 end
+
+%!test
+%! c = mpi.world;
+%! b = mpi.Buffer([1 2 3]);
+%! c.Allreduce(mpi.IN_PLACE, '+', b);
+%! assert(b.get(), [1 2 3]);

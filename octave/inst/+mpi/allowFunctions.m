@@ -23,3 +23,16 @@ function allowed = allowFunctions(allow)
   end
   allowed = kept;
 end
+
+%!test
+%! c = mpi.world;
+%! before = mpi.allowFunctions(true);
+%! unwind_protect
+%!   a = 3;
+%!   c.send(@(x) x ^ a, 0);
+%!   f = c.recv(0);
+%!   assert(f(2), 8);
+%! unwind_protect_cleanup
+%!   mpi.allowFunctions(false);
+%! end_unwind_protect
+%! assert(mpi.allowFunctions(), false);

@@ -10,3 +10,11 @@ function [first, last] = block(c, n)
   first = c.rank * each + min(c.rank, rest) + 1;
   last = first + each - 1 + (c.rank < rest);
 end
+
+%!test
+%! [first, last] = mpi.block(mpi.world, 1000);
+%! assert([first, last], [1 1000]);
+
+%!test    % 10 numbers among 4 processes.
+%! [first, last] = mpi.block(struct('rank', 1, 'size', 4), 10);
+%! assert([first, last], [4 6]);

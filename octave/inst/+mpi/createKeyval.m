@@ -9,3 +9,12 @@ function key = createKeyval(copied)
   end
   key = postrider_call('keyval', copied);
 end
+
+%!test
+%! c = mpi.world;
+%! key = mpi.createKeyval(true);
+%! c.setAttr(key, struct('a', 1));
+%! d = c.dup();
+%! assert(d.getAttr(key), struct('a', 1));
+%! d.free();
+%! c.deleteAttr(key);

@@ -11,3 +11,9 @@ function r = minloc(a, b)
   locations = b{2} + zeros(size(take));
   r{2}(take) = locations(take);
 end
+
+%!assert(mpi.minloc({[1 5], [0 0]}, {[4 5], [1 1]}), {[1 5], [0 0]})
+
+%!test
+%! c = mpi.world;
+%! assert(c.allreduce({7, c.rank}, 'minloc'), {7, 0});

@@ -12,3 +12,5 @@ function c = parent()
   end
   c = kept;
 end
+
+%!assert(isempty(mpi.parent))    % Nobody has spawned this process.

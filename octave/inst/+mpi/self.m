@@ -7,3 +7,7 @@ function c = self()
   end
   c = kept;
 end
+
+%!test
+%! c = mpi.self;
+%! assert([c.rank, c.size], [0 1]);

@@ -6,3 +6,14 @@ function [done, values, statuses] = testall(varargin)
 % Section 3.7.5 of the MPI standard, MPI_Testall.
   [done, values, statuses] = postrider_call('testall', varargin{:});
 end
+
+%!test
+%! c = mpi.world;
+%! r = c.irecv(0, 3);
+%! assert(mpi.testall(r), false);
+%! c.send('x', 0, 3);
+%! done = false;
+%! while ~done
+%!   [done, values] = mpi.testall(r);
+%! end
+%! assert(values, {'x'});

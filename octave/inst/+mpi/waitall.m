@@ -12,3 +12,11 @@ function [values, statuses] = waitall(varargin)
     [values, statuses] = postrider_call('waitall', varargin{:});
   end
 end
+
+%!test
+%! c = mpi.world;
+%! r = c.Irecv(zeros(1, 3), 0, 5);
+%! s = c.Isend([1 2 3], 0, 5);
+%! assert(mpi.waitall(r, s), {[1 2 3], []});
+
+%!error id=mpi:argument mpi.waitall(5)

@@ -11,3 +11,15 @@ function c = world()
   end
   c = kept;
 end
+
+%!test
+%! c = mpi.world;
+%! assert([c.rank, c.size], [0 1]);
+%! assert(c.allreduce(5, '+'), 5);
+
+%!demo
+%! c = mpi.world;
+%! fprintf('rank %d of %d\n', c.rank, c.size);
+%! c.send({'a name', magic(3)}, c.rank, 7);    % any value, to itself
+%! [value, status] = c.recv(c.rank, 7)
+%! total = c.allreduce(c.rank + 1, '+')

@@ -32,3 +32,8 @@ classdef Buffer < handle
     end
   end
 end
+
+%!test
+%! b = mpi.Buffer(zeros(1, 3));
+%! b.set([1 2 3]);
+%! assert(b.get(), [1 2 3]);

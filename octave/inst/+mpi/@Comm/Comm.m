@@ -227,3 +227,24 @@ classdef Comm < handle
     end
   end
 end
+
+%!test    % Values of any kind.
+%! c = mpi.world;
+%! c.send({'a name', sparse(2)}, 0, 7);
+%! [value, status] = c.recv('*', 7);
+%! assert(value, {'a name', sparse(2)});
+%! assert([status.source, status.tag], [0 7]);
+
+%!test    % Arrays into arrays.
+%! c = mpi.world;
+%! assert(c.Sendrecv([1 2 3], 0, 1, zeros(1, 3), 0, 1), [1 2 3]);
+%! assert(c.Allreduce([1 2 3], '+'), [1 2 3]);
+
+%!test
+%! c = mpi.world;
+%! d = c.split(0, c.rank);
+%! assert(d.allgather('all'), {'all'});
+%! d.free();
+
+%!error id=mpi:rank c = mpi.world; c.send(1, 5)
+%!error id=mpi:argument c = mpi.world; c.Send(sparse(1), 0)

@@ -127,3 +127,13 @@ function name = name_of_elements(value)
     name = ['complex ' name];
   end
 end
+
+%!test
+%! c = mpi.world;
+%! A = magic(6);
+%! T = mpi.Datatype.subarray(size(A), {[1 3 5], ':'});
+%! r = c.Irecv({zeros(6), T}, 0, 1);
+%! c.Send({A, T}, 0, 1);
+%! B = r.wait();
+%! assert(B([1 3 5], :), A([1 3 5], :));
+%! assert(B([2 4 6], :), zeros(3, 6));

@@ -114,3 +114,14 @@ function number = number_of(mode)
     number = number + numbers(found);
   end
 end
+
+%!test
+%! file = tempname();
+%! f = mpi.File.open(mpi.world, file, 'create|rdwr');
+%! f.setView(0, 'double', 'double');
+%! f.writeAt(2, [1 2 3]);
+%! assert(f.readAt(2, zeros(1, 3)), [1 2 3]);
+%! f.close();
+%! delete(file);
+
+%!error id=mpi:noSuchFile mpi.File.open(mpi.world, tempname(), 'rdonly')

@@ -29,3 +29,12 @@ classdef Info < handle
     end
   end
 end
+
+%!test
+%! info = mpi.Info();
+%! info.set('host', 'a');
+%! assert(info.get('host'), 'a');
+%! assert(info.getNkeys(), 1);
+%! info.remove('host');
+%! assert(info.getNkeys(), 0);
+%! info.free();

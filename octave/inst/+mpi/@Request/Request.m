@@ -57,3 +57,10 @@ classdef Request < handle
     end
   end
 end
+
+%!test
+%! c = mpi.world;
+%! both = [c.irecv('*', 1), c.irecv('*', 2)];
+%! c.send('one', 0, 1);
+%! c.send('two', 0, 2);
+%! assert(both.wait(), {'one', 'two'});

@@ -33,3 +33,10 @@ classdef Status
     end
   end
 end
+
+%!test
+%! c = mpi.world;
+%! c.Send([1 2 3], 0, 4);
+%! [A, status] = c.Recv(zeros(1, 5), 0, 4);
+%! assert(A, [1 2 3 0 0]);
+%! assert([status.source, status.tag], [0 4]);

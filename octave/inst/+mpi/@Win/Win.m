@@ -109,3 +109,11 @@ classdef Win < handle
     end
   end
 end
+
+%!test    % Elements count from 1.
+%! w = mpi.Win.allocate(mpi.world, zeros(1, 10));
+%! w.lock(0);
+%! w.accumulate(5, 0, 3);
+%! assert(w.fetchAndOp(1, 0, 3, '+'), 5);
+%! w.unlock(0);
+%! w.free();

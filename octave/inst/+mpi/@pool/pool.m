@@ -101,3 +101,19 @@ classdef pool < handle
     end
   end
 end
+
+%!test
+%! p = mpi.pool(1);
+%! a = 3;
+%! assert(p.map(@(x) x ^ a, 1:4), (1:4) .^ 3);
+%! assert(p.map(@upper, {'a', 'b'}), {'A', 'B'});
+%! p.close();
+
+%!error id=mpi:argument mpi.pool(0)
+
+%!demo
+%! p = mpi.pool(2);
+%! a = 3;
+%! y = p.map(@(x) x ^ a, 1:6)        % an array gives an array
+%! names = p.map(@upper, {'a', 'b'}) % a cell gives a cell
+%! p.close();
