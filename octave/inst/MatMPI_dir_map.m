@@ -18,10 +18,10 @@ function [dir_pc, dir_unix] = MatMPI_dir_map(machine_db, folder)
   end
 
 %!test
-%! database.pc_unix_dir_map = {'Z:', '/home/me'};
-%! [dir_pc, dir_unix] = MatMPI_dir_map(database, '/home/me/data');
+%! database.pc_unix_dir_map = {'Z:', '/data/me'};
+%! [dir_pc, dir_unix] = MatMPI_dir_map(database, '/data/me/data');
 %! if ~ispc()
-%!   assert({dir_pc, dir_unix}, {'Z:\data', '/home/me/data'});
+%!   assert({dir_pc, dir_unix}, {'Z:\data', '/data/me/data'});
 %! end
 
 %!test

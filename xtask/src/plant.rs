@@ -121,7 +121,7 @@ const FAULTS: &[Fault] = &[
         right: "return -count & 7",
         wrong: "return 0",
         installed: false,
-        stages: &["python", "octave"],
+        stages: &["python", "octave", "octave-files"],
     },
     Fault {
         what: "a library that is not packed",

@@ -54,6 +54,9 @@ const COMPUTING: &[Stage] = &[
     ("binaries", binaries),
     ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
     ("wheel", wheel),
+    ("octave-files", |rotation| octave(rotation, "file", "launcher")),
+    ("python", python),
+    ("installation", installation),
 ];
 
 /// The row of those that wait, and of what makes it as long as the other. Whoever else needs the environment of Python waits until it is made.
@@ -62,9 +65,7 @@ const WAITING: &[Stage] = &[
     ("hosts", hosts),
     ("engine", engine),
     ("mpich-abi", mpich_abi),
-    ("octave", octave),
-    ("python", python),
-    ("installation", installation),
+    ("octave", |rotation| octave(rotation, "shared-memory", "all")),
     ("docs", |_| Ok(vec![xtask(&["docs"])])),
 ];
 
@@ -241,16 +242,12 @@ fn binaries(_: &Rotation) -> Result<Vec<Command>> {
     Ok(vec![setup, run])
 }
 
-/// The Octave package, through each transport.
-fn octave(rotation: &Rotation) -> Result<Vec<Command>> {
-    let python = Environment::prepare()?.python();
-    let run = |(transport, part)| {
-        let mut command = Command::new(workspace::root().join("octave/tests/run"));
-        command.arg(launcher()).args(["run", "--transport", transport]).env("PYTHON", &python);
-        command.env("PART", part).env("ROTATION", rotation.word());
-        command
-    };
-    Ok([("shared-memory", "all"), ("file", "launcher")].map(run).into())
+/// The Octave package through a transport, and once what depends on none.
+fn octave(rotation: &Rotation, transport: &str, part: &str) -> Result<Vec<Command>> {
+    let mut run = Command::new(workspace::root().join("octave/tests/run"));
+    run.arg(launcher()).args(["run", "--transport", transport]);
+    run.env("PYTHON", Environment::prepare()?.python()).env("PART", part).env("ROTATION", rotation.word());
+    Ok(vec![run])
 }
 
 /// Several hosts, and the file system that stands for a loaded central one; both take the rights of root.
