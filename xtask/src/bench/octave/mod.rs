@@ -8,7 +8,7 @@
 //! - [`figures`]: the tasks.
 //! - [`hosts`]: aggregation over hosts of a bed.
 //! - [`usability`]: table 2: what has to be learnt, and what there is.
-//! - [`tables`], [`targets`] and [`report`]: what follows from the times, what is to be reached, and the part of the page.
+//! - [`mod@tables`], [`targets`] and [`report`]: what follows from the times, what is to be reached, and the part of the page.
 
 mod figures;
 mod fronts;
