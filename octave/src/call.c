@@ -41,31 +41,39 @@ static const struct row ROWS[] = {
 #undef CONSTANT
 enum { ROW_COUNT = sizeof ROWS / sizeof ROWS[0] };
 
-/* Positions in the table by the hash of a name. */
-enum { SLOTS = 1024 };
-static uint16_t slots[SLOTS];
-
-static unsigned hash_of(const char *name)
+static const char *name_at(const struct names *names, int row)
 {
+    return *(const char *const *)((const char *)names->rows + (size_t)row * names->row_bytes);
+}
+
+/* The first slot from that of the hash on which is free or has the name. */
+static uint16_t *slot_of(struct names *names, const char *name)
+{
+    const unsigned slots = sizeof names->slots / sizeof names->slots[0];
+    const char *letter;
     unsigned hash = 5381;
-    while (*name)
-        hash = hash * 33 + (unsigned char)*name++;
-    return hash % SLOTS;
+    for (letter = name; *letter; letter++)
+        hash = hash * 33 + (unsigned char)*letter;
+    for (hash %= slots; names->slots[hash]; hash = (hash + 1) % slots)
+        if (strcmp(name_at(names, names->slots[hash] - 1), name) == 0)
+            break;
+    return &names->slots[hash];
+}
+
+int find_name(struct names *names, const char *name)
+{
+    int i;
+    if (!*slot_of(names, name_at(names, 0)))
+        for (i = 0; i < names->count; i++)
+            *slot_of(names, name_at(names, i)) = (uint16_t)(i + 1);
+    return *slot_of(names, name) - 1;
 }
 
 static const struct row *find_row(const char *name)
 {
-    unsigned slot, i;
-    if (!slots[hash_of(ROWS[0].name)])
-        for (i = 0; i < ROW_COUNT; i++) {
-            for (slot = hash_of(ROWS[i].name); slots[slot]; slot = (slot + 1) % SLOTS)
-                ;
-            slots[slot] = (uint16_t)(i + 1);
-        }
-    for (slot = hash_of(name); slots[slot]; slot = (slot + 1) % SLOTS)
-        if (strcmp(ROWS[slots[slot] - 1].name, name) == 0)
-            return &ROWS[slots[slot] - 1];
-    return NULL;
+    static struct names names = {ROWS, sizeof ROWS[0], ROW_COUNT, {0}};
+    int found = find_name(&names, name);
+    return found < 0 ? NULL : &ROWS[found];
 }
 
 /* ---- what a topology says ---- */

@@ -183,6 +183,17 @@ struct row {
     int (*run)(struct call *call);
 };
 
+/* A table whose rows begin with a name, and the places of its rows by the hash of the name. */
+struct names {
+    const void *rows;
+    size_t row_bytes;
+    int count;
+    uint16_t slots[1024];
+};
+
+/* The number of the row, or -1. */
+int find_name(struct names *names, const char *name);
+
 /* A function of the table by its full name, or NULL with `*found` zero if there is none. */
 const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found);
 /* The same of a row of another table: the first result is the code that MPI returns, and handles are numbers. */

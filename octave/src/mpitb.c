@@ -43,32 +43,13 @@ struct function {
 static const struct function FUNCTIONS[] = {
 #include "mpitb.def"
 };
-enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof FUNCTIONS[0], SLOTS = 1024 };
-
-/* Positions in the table by the hash of a name. */
-static uint16_t slots[SLOTS];
-
-static unsigned hash_of(const char *name)
-{
-    unsigned hash = 5381;
-    while (*name)
-        hash = hash * 33 + (unsigned char)*name++;
-    return hash % SLOTS;
-}
+enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };
 
 static const struct function *find_function(const char *name)
 {
-    unsigned slot, i;
-    if (!slots[hash_of(FUNCTIONS[0].name)])
-        for (i = 0; i < FUNCTION_COUNT; i++) {
-            for (slot = hash_of(FUNCTIONS[i].name); slots[slot]; slot = (slot + 1) % SLOTS)
-                ;
-            slots[slot] = (uint16_t)(i + 1);
-        }
-    for (slot = hash_of(name); slots[slot]; slot = (slot + 1) % SLOTS)
-        if (strcmp(FUNCTIONS[slots[slot] - 1].name, name) == 0)
-            return &FUNCTIONS[slots[slot] - 1];
-    return NULL;
+    static struct names names = {FUNCTIONS, sizeof FUNCTIONS[0], FUNCTION_COUNT, {0}};
+    int found = find_name(&names, name);
+    return found < 0 ? NULL : &FUNCTIONS[found];
 }
 
 /* ---- the call ---- */

@@ -441,14 +441,20 @@ static const char *test_all(const struct requests *requests, int *complete)
 
 /* ---- operations ---- */
 
+static const char *wait_for_all(int nrhs, const mxArray *prhs[], struct requests *requests)
+{
+    const char *wrong = read_requests(nrhs, prhs, requests);
+    int i;
+    for (i = 0; !wrong && i < requests->count; i++)
+        wrong = wait_for(requests->of[i]);
+    return wrong;
+}
+
 /* [value, status] = r.wait(): of one request its value, of several a cell of them. */
 static const char *request_wait(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     struct requests requests;
-    const char *wrong = read_requests(nrhs, prhs, &requests);
-    int i;
-    for (i = 0; !wrong && i < requests.count; i++)
-        wrong = wait_for(requests.of[i]);
+    const char *wrong = wait_for_all(nrhs, prhs, &requests);
     if (wrong)
         return wrong;
     plhs[0] = requests.count == 1 ? take_value(requests.of[0]) : values_of(&requests, NULL, requests.count);
@@ -461,10 +467,7 @@ static const char *request_wait(int nlhs, mxArray *plhs[], int nrhs, const mxArr
 static const char *wait_all(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     struct requests requests;
-    const char *wrong = read_requests(nrhs, prhs, &requests);
-    int i;
-    for (i = 0; !wrong && i < requests.count; i++)
-        wrong = wait_for(requests.of[i]);
+    const char *wrong = wait_for_all(nrhs, prhs, &requests);
     if (wrong)
         return wrong;
     plhs[0] = values_of(&requests, NULL, requests.count);
