@@ -416,6 +416,18 @@ def jobs_meet(setup):
             done.check(f"rank {rank} of {here} has met {there}\n" in done.output, f"rank {rank} did not finish")
 
 
+@case
+def guest_forgotten(setup):
+    """A job that has died concerns nobody who has freed all communicators with it, also with a message of it unread."""
+    service = f"visit of {os.getpid()}"
+    host = setup.start("-n", "2", setup.program("spawner"), "host", service)
+    guest = setup.start("-n", "1", setup.program("spawner"), "guest", service)
+    ended(setup, guest).exited(137)
+    done = ended(setup, host).exited(0).silent()
+    for rank in range(2):
+        done.check(f"rank {rank} has gone on\n" in done.output, f"rank {rank} did not finish")
+
+
 # The machine is full or forbids something.
 
 

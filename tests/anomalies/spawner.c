@@ -3,11 +3,14 @@
  *   spawner MODE
  *   spawner accept SERVICE
  *   spawner connect SERVICE
+ *   spawner host SERVICE
+ *   spawner guest SERVICE
  *
  * In the first form all ranks spawn two more processes of this program. MODE says what the spawned ones do: wait, where
  * everybody waits for the other side for ever; die, where the last one kills itself and everybody waits; or a number, where both
- * sides disconnect, and the spawned ones exit with that code when those that spawned them are gone. In the other forms two jobs meet
- * by a published name, three times. Each rank says when it is done. */
+ * sides disconnect, and the spawned ones exit with that code when those that spawned them are gone. In the next two forms
+ * two jobs meet by a published name, three times. The guest sends its host a message that nobody receives, and kills itself; the
+ * host, who has freed the communicator, goes on. Each rank says when it is done. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -112,6 +115,43 @@ static int meet(int accepts, const char *service)
     return 0;
 }
 
+static int host(const char *service)
+{
+    char port[MPI_MAX_PORT_NAME];
+    int value = 0;
+    MPI_Comm inter;
+    if (rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name(service, MPI_INFO_NULL, port);
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        MPI_Unpublish_name(service, MPI_INFO_NULL, port);
+        MPI_Probe(0, 1, inter, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&inter);
+        MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        pause_for(3000);
+        MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    printf("rank %d has gone on\n", rank);
+    MPI_Finalize();
+    return 0;
+}
+
+static int guest(const char *service)
+{
+    char port[MPI_MAX_PORT_NAME];
+    int value = 0;
+    MPI_Comm inter;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while (MPI_Lookup_name(service, MPI_INFO_NULL, port) != MPI_SUCCESS) {
+        pause_for(10);
+    }
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    MPI_Send(&value, 1, MPI_INT, 0, 1, inter);
+    pause_for(500);
+    return kill(getpid(), SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent;
@@ -120,6 +160,12 @@ int main(int argc, char **argv)
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
         return spawned(parent, argv[1]);
+    }
+    if (argc == 3 && strcmp(argv[1], "host") == 0) {
+        return host(argv[2]);
+    }
+    if (argc == 3 && strcmp(argv[1], "guest") == 0) {
+        return guest(argv[2]);
     }
     if (argc == 3) {
         return meet(strcmp(argv[1], "accept") == 0, argv[2]);

@@ -82,8 +82,9 @@ function [launcher, offset] = launch(m_file, comm, first, options)
   stands_in = first == 1 && spread;
   offset = first * ~stands_in;
   write_script(m_file, comm, offset, stands_in, options);
-  % A rank that waits in MPI does not hear that it is asked to end.
-  words = [{matmpi_launcher(), 'run', '--grace', '0.2', '-n', sprintf('%d', comm.size - offset)}, hosts, ...
+  % Ranks are killed at once: one that waits in MPI does not hear that it is asked to end, and one that
+  % has just started would leave an octave-workspace behind.
+  words = [{matmpi_launcher(), 'run', '--grace', '0', '-n', sprintf('%d', comm.size - offset)}, hosts, ...
            {'sh', 'MatMPI/MPI_Run.sh'}];
   if ~isempty(options.allocation)
     words = allocated(words, options);

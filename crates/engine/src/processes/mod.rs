@@ -20,8 +20,9 @@ use postrider_abi::{MPI_ERR_INTERN, MPI_ERR_OTHER};
 use postrider_os::job::{self, Job};
 
 use crate::State;
-use crate::communicators::{Communicator, Process};
+use crate::communicators::Process;
 use crate::error::{Error, Result};
+use crate::point_to_point::Work;
 pub use crate::transports::wire::Identity;
 use crate::transports::{Transport, Waiter};
 use visit::Visit;
@@ -138,28 +139,51 @@ impl State {
         self.strangers.jobs.values().map(|(_, job)| job.as_deref())
     }
 
-    /// Makes sure that the processes of other jobs are there.
+    /// Makes sure that the processes of other jobs are there, as far as they are in a communicator, or a request is
+    /// unfinished whose communicator has been freed.
     ///
     /// # Errors
     /// When a job has ended in the middle of MPI.
     pub(crate) fn check_strangers(&self, waiter: &Waiter) -> Result<()> {
         for (number, identity) in self.strangers.connected() {
-            if let Some((carrier, there)) = self.carried(number) {
-                self.check_carried(identity, carrier, there, waiter)?;
-                continue;
-            }
-            let Some((_, Some(job))) = self.strangers.jobs.get(&identity.job) else { continue };
-            let slot = job.slot(identity.rank);
-            if !job.launcher_runs() && slot.state() != job::State::Finalized {
-                let place = slot.call().map_or_else(String::new, |call| format!(" in {call}"));
-                let (rank, pid) = (identity.rank, slot.pid());
-                let detail = format!(
-                    "a connected job has failed: its rank {rank}, process {pid}, is gone{place} without having called MPI_Finalize"
-                );
-                return Err(Error::new(MPI_ERR_OTHER, detail));
+            let checked = match self.carried(number) {
+                Some((carrier, there)) => self.check_carried(identity, carrier, there, waiter),
+                None => self.check_stranger(identity),
+            };
+            if checked.is_err() && (self.is_in_use(Process(number)) || self.has_request_left()) {
+                return checked;
             }
         }
         Ok(())
+    }
+
+    fn check_stranger(&self, identity: Identity) -> Result<()> {
+        let Some((_, Some(job))) = self.strangers.jobs.get(&identity.job) else { return Ok(()) };
+        let slot = job.slot(identity.rank);
+        if job.launcher_runs() || slot.state() == job::State::Finalized {
+            return Ok(());
+        }
+        let place = slot.call().map_or_else(String::new, |call| format!(" in {call}"));
+        let (rank, pid) = (identity.rank, slot.pid());
+        let detail = format!(
+            "a connected job has failed: its rank {rank}, process {pid}, is gone{place} without having called MPI_Finalize"
+        );
+        Err(Error::new(MPI_ERR_OTHER, detail))
+    }
+
+    /// Whether a process is in a communicator.
+    fn is_in_use(&self, process: Process) -> bool {
+        self.communicators.iter().any(|(_, communicator)| {
+            communicator.group.contains(process)
+                || communicator.remote.as_ref().is_some_and(|remote| remote.contains(process))
+        })
+    }
+
+    /// Whether a request is unfinished whose communicator has been freed.
+    fn has_request_left(&self) -> bool {
+        self.requests.iter().any(|(_, request)| {
+            !matches!(request.work, Work::Done(_)) && self.communicators.get(request.communicator).is_err()
+        })
     }
 
     /// The job that carries messages to a process of another job, if one does, and the number of the process there.
@@ -188,14 +212,8 @@ impl State {
         if !self.is_connected() || self.under_way() > 0 {
             return;
         }
-        let in_use = |communicator: &Communicator, process: Process| {
-            communicator.group.contains(process)
-                || communicator.remote.as_ref().is_some_and(|remote| remote.contains(process))
-        };
-        let unused =
-            |number: u32| !self.communicators.iter().any(|(_, found)| in_use(found, Process(number)));
         let connected = self.strangers.connected().map(|(number, _)| number);
-        let parted: Vec<u32> = connected.filter(|&number| unused(number)).collect();
+        let parted: Vec<u32> = connected.filter(|&number| !self.is_in_use(Process(number))).collect();
         for number in parted {
             let stranger = &mut self.strangers.known[(number - self.strangers.ranks) as usize];
             (stranger.connected, stranger.carried) = (false, None);
