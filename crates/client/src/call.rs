@@ -12,7 +12,7 @@ mod requests;
 pub use communicators::{Communicator, OwnedCommunicator};
 pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
 pub use info::info_values;
-pub use one_sided::Window;
+pub use one_sided::{Epochs, Numbers, Place};
 pub use requests::{Outcome, Pending};
 
 use core::ffi::{c_char, c_int, c_void};
@@ -70,6 +70,7 @@ functions! {
     get_count = "PMPI_Get_count_c", (*const MPI_Status, MPI_Datatype, *mut MPI_Count);
     barrier = "PMPI_Barrier", (MPI_Comm);
     bcast = "PMPI_Bcast_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Comm);
+    scan = "PMPI_Scan_c", (*const c_void, *mut c_void, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     allgather = "PMPI_Allgather_c",
         (*const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, MPI_Datatype, MPI_Comm);
     alltoall = "PMPI_Alltoall_c",
@@ -112,6 +113,14 @@ functions! {
     win_lock = "PMPI_Win_lock", (c_int, c_int, c_int, MPI_Win);
     win_unlock = "PMPI_Win_unlock", (c_int, MPI_Win);
     win_flush = "PMPI_Win_flush", (c_int, MPI_Win);
+    win_lock_all = "PMPI_Win_lock_all", (c_int, MPI_Win);
+    win_unlock_all = "PMPI_Win_unlock_all", (MPI_Win);
+    get = "PMPI_Get_c",
+        (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
+    put = "PMPI_Put_c",
+        (*const c_void, MPI_Count, MPI_Datatype, c_int, MPI_Aint, MPI_Count, MPI_Datatype, MPI_Win);
+    compare_and_swap = "PMPI_Compare_and_swap",
+        (*const c_void, *const c_void, *mut c_void, MPI_Datatype, c_int, MPI_Aint, MPI_Win);
     fetch_and_op = "PMPI_Fetch_and_op",
         (*const c_void, *mut c_void, MPI_Datatype, c_int, MPI_Aint, MPI_Op, MPI_Win);
 }

@@ -11,7 +11,8 @@ mod call;
 use std::fmt;
 
 pub use call::{
-    Buffer, Communicator, Contents, Datatype, Outcome, OwnedCommunicator, OwnedDatatype, Pending, Window,
+    Buffer, Communicator, Contents, Datatype, Epochs, Numbers, Outcome, OwnedCommunicator, OwnedDatatype,
+    Pending, Place,
 };
 
 use call::Library;

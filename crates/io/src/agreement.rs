@@ -21,9 +21,8 @@ pub fn agree_on<T>(communicator: Communicator, value: i64, what: &str, result: R
     let class = result.as_ref().map_or_else(|error| error.class, |_| MPI_SUCCESS);
     let all = communicator.all_gather([i64::from(class), value])?;
     let mine = result?;
-    if let Some((rank, [class, _])) = (0..).zip(&all).find(|(_, [class, _])| *class != 0) {
-        let detail = format!("it failed at rank {rank} of the file's group, and so at all others");
-        return Err(Error::new(*class as i32, detail));
+    if let Some((rank, [class, _])) = all.iter().enumerate().find(|(_, [class, _])| *class != 0) {
+        return Err(Error::at_another(rank, *class as i32));
     }
     if all.iter().any(|[_, other]| *other != value) {
         let detail = format!("{what} must be the same at all processes, and is {value} here");

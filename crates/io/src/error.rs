@@ -33,6 +33,11 @@ impl Error {
         Self::argument(format!("offset {offset} in the view leads further than 2^63 bytes into the file"))
     }
 
+    /// A collective call has failed at another process.
+    pub fn at_another(rank: usize, class: i32) -> Self {
+        Self::new(class, format!("it failed at rank {rank} of the file's group, and so at all others"))
+    }
+
     /// An argument of the program is wrong.
     pub fn argument(detail: impl Into<String>) -> Self {
         Self::new(MPI_ERR_ARG, detail)

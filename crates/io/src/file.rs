@@ -14,8 +14,11 @@ use crate::agreement::{agree, agree_on};
 use crate::disk::{self, Disk};
 use crate::error::{Error, Result};
 use crate::hints::Hints;
+use crate::locks::Locks;
+use crate::locks::disjoint::{self, Shown};
+use crate::locks::ways::LockWay;
+use crate::pointer::Pointer;
 use crate::representation::Representation;
-use crate::shared::Shared;
 use crate::view::View;
 
 /// An open file.
@@ -25,7 +28,7 @@ pub struct File {
     pub(crate) disk: Disk,
     pub(crate) mode: i32,
     /// Freed before the communicator.
-    pub(crate) shared: Shared,
+    pub(crate) pointer: Pointer,
     pub(crate) communicator: OwnedCommunicator,
     pub(crate) rank: i32,
     pub(crate) processes: i32,
@@ -45,8 +48,19 @@ pub struct State {
     pub split: Option<Split>,
     /// The hints.
     pub hints: Hints,
-    /// Whether it is in atomic mode.
-    pub atomic: bool,
+    /// What accesses in atomic mode need, if it is in atomic mode.
+    pub atomic: Option<Atomic>,
+    /// The locks, which stay when atomic mode ends.
+    locks: Option<Arc<Locks>>,
+}
+
+/// What accesses in atomic mode need.
+#[derive(Clone, Debug)]
+pub struct Atomic {
+    /// The locks of the file.
+    pub locks: Arc<Locks>,
+    /// Whether another process may access what this one sees.
+    pub has_rivals: bool,
 }
 
 /// A view with what it was made from.
@@ -128,7 +142,7 @@ pub fn open(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<
     let hints = Hints::default().with(mpi, info)?.agreed(*communicator)?;
     let (rank, processes) = (communicator.rank()?, communicator.size()?);
     let disk = open_disk(&communicator, rank, path, mode, hints.permissions)?;
-    let shared = Shared::new(*communicator, processes);
+    let pointer = Pointer::new(*communicator, processes, hints.ways.pointer);
     let byte = mpi.datatype(MPI_BYTE);
     let view = Viewed {
         view: View::bytes(),
@@ -137,10 +151,10 @@ pub fn open(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<
         etype: byte.duplicate()?,
         filetype: byte.duplicate()?,
     };
-    let state = State { view: view.into(), position: 0, split: None, hints, atomic: false };
+    let state = State { view: view.into(), position: 0, split: None, hints, atomic: None, locks: None };
     let leaders = OnceLock::new();
     let file =
-        File { mpi, disk, mode, shared, communicator, rank, processes, leaders, state: Mutex::new(state) };
+        File { mpi, disk, mode, pointer, communicator, rank, processes, leaders, state: Mutex::new(state) };
     if mode & MPI_MODE_APPEND != 0 {
         file.append()?;
     }
@@ -206,7 +220,7 @@ impl File {
 
     /// Whether it is in atomic mode.
     pub fn is_atomic(&self) -> bool {
-        self.state().atomic
+        self.state().atomic.is_some()
     }
 
     /// Whether a split collective call allows another collective one: it does not.
@@ -254,7 +268,8 @@ impl File {
     }
 
     fn set_shared(&self, position: i64) -> Result<()> {
-        self.by_first(|| if self.shared.is_there() { self.shared.set(position) } else { Ok(()) })
+        let set = if self.pointer.is_there() { self.pointer.set(self.rank, position) } else { Ok(()) };
+        agree(*self.communicator, set)
     }
 
     /// `MPI_File_set_size`.
@@ -335,10 +350,48 @@ impl File {
     /// When processes disagree, or MPI has no one-sided communication.
     pub fn set_atomicity(&self, atomic: bool) -> Result<()> {
         self.not_in_split()?;
-        let possible = if atomic { self.shared.exclusively(|| Ok(())) } else { Ok(()) };
-        agree_on(*self.communicator, atomic.into(), "the flag of atomic mode", possible)?;
-        self.state().atomic = atomic;
+        agree_on(*self.communicator, atomic.into(), "the flag of atomic mode", Ok(()))?;
+        let made = if atomic { Some(self.make_atomic()?) } else { None };
+        self.state().atomic = made;
         Ok(())
+    }
+
+    fn make_atomic(&self) -> Result<Atomic> {
+        let (kept, way) = {
+            let state = self.state();
+            (state.locks.clone(), state.hints.ways.lock)
+        };
+        let locks = match kept {
+            Some(locks) if locks.way() == way => locks,
+            _ => agree(*self.communicator, self.make_locks(way))?,
+        };
+        let view = Arc::clone(&self.state().view);
+        let has_rivals = self.has_rivals(&view.view)?;
+        self.state().locks = Some(Arc::clone(&locks));
+        Ok(Atomic { locks, has_rivals })
+    }
+
+    fn make_locks(&self, way: LockWay) -> Result<Arc<Locks>> {
+        let made = Locks::new(*self.communicator, way).map_err(|error| {
+            let detail =
+                format!("atomic mode needs one-sided communication, which is not to be had: {error}");
+            Error::new(MPI_ERR_UNSUPPORTED_OPERATION, detail)
+        });
+        made.map(Arc::new)
+    }
+
+    /// Whether another process may write what this one sees in a view, or the other way round. Collective.
+    fn has_rivals(&self, view: &View) -> Result<bool> {
+        if self.has(MPI_MODE_RDONLY) || self.processes == 1 {
+            return Ok(false);
+        }
+        let blocks_max = disjoint::BLOCKS_MAX / self.processes as usize;
+        let own = Shown::of(view, blocks_max);
+        let all = self.communicator.all_gather_lists(&own.as_ref().map_or_else(Vec::new, Shown::encode))?;
+        let Some(own) = own else { return Ok(true) };
+        let is_rival =
+            |numbers: &Vec<i64>| Shown::decode(numbers).is_none_or(|other| !own.is_disjoint(&other));
+        Ok((0..).zip(&all).any(|(rank, numbers)| rank != self.rank && is_rival(numbers)))
     }
 
     /// `MPI_File_set_view` (section 14.3).
@@ -359,8 +412,12 @@ impl File {
         let what = "the elementary datatype's size and the data representation, as a checksum,";
         let made = agree_on(*self.communicator, same.finish() as i64, what, made)?;
         let hints = self.state().hints.with(self.mpi, info)?.agreed(*self.communicator)?;
+        let has_rivals = if self.is_atomic() { self.has_rivals(&made.view)? } else { false };
         let mut state = self.state();
         (state.view, state.position, state.hints) = (made.into(), 0, hints);
+        if let Some(atomic) = &mut state.atomic {
+            atomic.has_rivals = has_rivals;
+        }
         drop(state);
         self.set_shared(0)
     }
@@ -407,7 +464,7 @@ impl File {
     fn displacement(&self, displacement: i64) -> Result<i64> {
         if displacement == MPI_DISPLACEMENT_CURRENT && self.has(MPI_MODE_SEQUENTIAL) {
             let view = Arc::clone(&self.state().view);
-            return Ok(view.view.offset(self.shared.position()? * view.view.etype_bytes()));
+            return Ok(view.view.offset(self.pointer.position()? * view.view.etype_bytes()));
         }
         if displacement < 0 {
             let detail = format!("the displacement of the view is {displacement}; it must not be negative");
@@ -454,7 +511,7 @@ impl File {
     /// Those of the arguments and of other processes.
     pub fn seek_shared(&self, offset: i64, whence: i32) -> Result<()> {
         self.not_in_split()?;
-        let now = self.not_sequential().and_then(|()| self.shared.position());
+        let now = self.not_sequential().and_then(|()| self.pointer.position());
         let new = now.and_then(|now| self.target(offset, whence, now));
         agree_on(
             *self.communicator,
@@ -497,7 +554,7 @@ impl File {
     /// For a sequential file, and what MPI returns.
     pub fn position_shared(&self) -> Result<i64> {
         self.not_sequential()?;
-        self.shared.position()
+        self.pointer.position()
     }
 
     /// `MPI_File_get_byte_offset`.

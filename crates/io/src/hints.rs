@@ -4,6 +4,7 @@ use postrider_abi::MPI_Info;
 use postrider_client::{Communicator, Mpi};
 
 use crate::error::Result;
+use crate::locks::ways::{self, Ways};
 
 const COLLECTIVE_BUFFERING: &str = "collective_buffering";
 const BUFFER_SIZE: &str = "cb_buffer_size";
@@ -11,7 +12,8 @@ const NODES: &str = "cb_nodes";
 const PERMISSIONS: &str = "file_perm";
 /// What every object tells of the memory that it supports (section 11.4.3).
 const MEMORY_KINDS: &str = "mpi_memory_alloc_kinds";
-const KEYS: [&str; 4] = [COLLECTIVE_BUFFERING, BUFFER_SIZE, NODES, PERMISSIONS];
+const KEYS: [&str; 7] =
+    [COLLECTIVE_BUFFERING, BUFFER_SIZE, NODES, PERMISSIONS, ways::KEYS[0], ways::KEYS[1], ways::KEYS[2]];
 
 /// The hints in use; they are the same for all processes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +26,19 @@ pub struct Hints {
     pub nodes: i64,
     /// Permissions of a file that is created.
     pub permissions: u32,
+    /// Which algorithms are used for what processes share.
+    pub ways: Ways,
 }
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { collective_buffering: true, buffer_bytes: 16 << 20, nodes: 0, permissions: 0o666 }
+        Self {
+            collective_buffering: true,
+            buffer_bytes: 16 << 20,
+            nodes: 0,
+            permissions: 0o666,
+            ways: Ways::from_environment(),
+        }
     }
 }
 
@@ -52,6 +62,7 @@ impl Hints {
             }
             BUFFER_SIZE => self.buffer_bytes = positive().unwrap_or(self.buffer_bytes),
             NODES => self.nodes = positive().unwrap_or(self.nodes),
+            _ if ways::KEYS.contains(&key) => self.ways.set(key, value),
             _ => {
                 let given = u32::from_str_radix(value, 8).ok().filter(|bits| *bits <= 0o7777);
                 self.permissions = given.unwrap_or(self.permissions);
@@ -66,6 +77,7 @@ impl Hints {
             (BUFFER_SIZE, self.buffer_bytes.to_string()),
             (MEMORY_KINDS, "mpi,system".to_owned()),
         ];
+        values.extend(self.ways.values());
         if self.nodes > 0 {
             values.push((NODES, self.nodes.to_string()));
         }
@@ -82,14 +94,16 @@ impl Hints {
             self.buffer_bytes,
             self.nodes,
             i64::from(self.permissions),
+            self.ways.number(),
         ];
         communicator.broadcast(&mut numbers)?;
-        let [buffering, buffer_bytes, nodes, permissions] = numbers;
+        let [buffering, buffer_bytes, nodes, permissions, ways] = numbers;
         Ok(Self {
             collective_buffering: buffering != 0,
             buffer_bytes,
             nodes,
             permissions: permissions as u32,
+            ways: Ways::from_number(ways),
         })
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! From above: `functions` lists the C functions, `calls` parses their arguments, `file` has open files, `transfer` moves
 //! data, through `access` alone or through `collective` together. `view` says where bytes are, `layout` how a datatype
-//! lies, `representation` what values look like, `shared` what processes share, `disk` is the file itself.
+//! lies, `representation` what values look like, `pointer` is the shared file pointer, `locks` says who may access which
+//! bytes in atomic mode, `disk` is the file itself.
 //!
 //! Error handlers are not here: they belong to whoever exports the functions.
 #![deny(unsafe_code)]
@@ -24,8 +25,9 @@ mod functions;
 mod helpers;
 mod hints;
 mod layout;
+mod locks;
+mod pointer;
 pub mod representation;
-mod shared;
 pub mod transfer;
 mod view;
 

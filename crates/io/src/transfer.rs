@@ -7,7 +7,7 @@ use postrider_client::{Buffer, Outcome, Pending};
 
 use crate::collective::{self, Team};
 use crate::error::{Error, Result};
-use crate::file::{File, Split, Viewed};
+use crate::file::{Atomic, File, Split, Viewed};
 use crate::{access, agreement, helpers};
 
 /// Which way data goes.
@@ -45,7 +45,27 @@ struct Place {
     view: Arc<Viewed>,
     /// In bytes of the view's stream.
     at: i64,
-    atomic: bool,
+    /// In atomic mode.
+    atomic: Option<Atomic>,
+}
+
+impl Place {
+    /// Accesses `bytes` bytes of the view's stream; in atomic mode when it is this process's turn.
+    fn in_turn<T>(
+        &self,
+        direction: Direction,
+        bytes: usize,
+        access: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        match &self.atomic {
+            None => access(),
+            Some(Atomic { locks, has_rivals: false }) => locks.without_rivals(access),
+            Some(Atomic { locks, .. }) => {
+                let blocks = self.view.view.ranges(self.at, bytes as i64);
+                locks.with(blocks, direction == Direction::Write, access)
+            }
+        }
+    }
 }
 
 impl File {
@@ -66,10 +86,13 @@ impl File {
             return self.alone(direction, &place, &mut buffer);
         }
         self.not_in_split()?;
-        let place = match position {
-            Position::Shared => self.ordered(elements)?,
-            _ => self.place(position, agreement::agree(*self.communicator, elements)?)?,
-        };
+        if position == Position::Shared {
+            // What follows one another by rank is in one piece for each process.
+            let place = self.ordered(elements)?;
+            let result = self.alone(direction, &place, &mut buffer);
+            return agreement::agree(*self.communicator, result);
+        }
+        let place = self.place(position, agreement::agree(*self.communicator, elements)?)?;
         self.together(direction, &place, &mut buffer)
     }
 
@@ -185,7 +208,7 @@ impl File {
 
     /// Where a call of one process begins. File pointers move by what is asked for (sections 14.4.3 and 14.4.4).
     fn place(&self, position: Position, elements: i64) -> Result<Place> {
-        let shared = if position == Position::Shared { self.shared.add(elements)? } else { 0 };
+        let shared = if position == Position::Shared { self.pointer.add(elements)? } else { 0 };
         let mut state = self.state();
         let start = match position {
             Position::At(offset) => offset,
@@ -195,43 +218,39 @@ impl File {
                 state.position - elements
             }
         };
-        let (view, atomic) = (Arc::clone(&state.view), state.atomic);
+        let (view, atomic) = (Arc::clone(&state.view), state.atomic.clone());
         let at = start * view.view.etype_bytes();
         Ok(Place { view, at, atomic })
     }
 
     /// Where a call at the shared file pointer begins that all processes do in the order of their ranks.
     fn ordered(&self, elements: Result<i64>) -> Result<Place> {
-        let elements = agreement::agree(*self.communicator, elements)?;
-        let all = self.communicator.all_gather([elements])?;
-        let total: i64 = all.iter().map(|[each]| each).sum();
-        let before: i64 = all[..self.rank as usize].iter().map(|[each]| each).sum();
-        let first = if self.rank == 0 { self.shared.add(total) } else { Ok(0) };
-        let mut start = [agreement::agree(*self.communicator, first)?];
-        self.communicator.broadcast(&mut start)?;
-        self.place(Position::At(start[0] + before), 0)
+        let way = self.state().hints.ways.ordered;
+        let start = self.pointer.add_in_order(*self.communicator, elements, way)?;
+        self.place(Position::At(start), 0)
     }
 
     /// Moves data of one process.
     fn alone(&self, direction: Direction, place: &Place, buffer: &mut Buffer) -> Result<i64> {
-        let mut act = || {
-            let view = &place.view;
-            match direction {
-                Direction::Write => {
-                    access::write(&self.disk, &view.view, place.at, &view.representation.encode(buffer)?)?;
-                    written(buffer)
-                }
-                Direction::Read => {
-                    receive(view, buffer, |bytes| access::read(&self.disk, &view.view, place.at, bytes))
-                }
+        let view = &place.view;
+        match direction {
+            Direction::Write => {
+                let bytes = view.representation.encode(buffer)?;
+                place.in_turn(direction, bytes.len(), || {
+                    access::write(&self.disk, &view.view, place.at, &bytes)
+                })?;
+                written(buffer)
             }
-        };
-        if place.atomic { self.shared.exclusively(act) } else { act() }
+            Direction::Read => receive(view, buffer, |bytes| {
+                place
+                    .in_turn(direction, bytes.len(), || access::read(&self.disk, &view.view, place.at, bytes))
+            }),
+        }
     }
 
     /// Moves data of all processes. In atomic mode each is alone with the file in turn.
     fn together(&self, direction: Direction, place: &Place, buffer: &mut Buffer) -> Result<i64> {
-        let Some(team) = self.team(place.atomic)? else {
+        let Some(team) = self.team(place.atomic.is_some())? else {
             let result = self.alone(direction, place, buffer);
             return agreement::agree(*self.communicator, result);
         };

@@ -55,6 +55,16 @@ impl View {
         self.etype_bytes
     }
 
+    /// How many bytes it shows before it repeats itself.
+    pub fn tile_bytes(&self) -> i64 {
+        self.tile_bytes
+    }
+
+    /// How many bytes of the file it takes before it repeats itself.
+    pub fn extent(&self) -> i64 {
+        self.extent
+    }
+
     /// Whether it shows nothing.
     pub fn is_empty(&self) -> bool {
         self.tile_bytes == 0

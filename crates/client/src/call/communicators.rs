@@ -158,6 +158,50 @@ impl Communicator {
         check("MPI_Bcast_c", unsafe { (self.library.bcast)(start, count, MPI_INT64_T, 0, self.handle) })
     }
 
+    /// Gives all processes the bytes of rank `root` (section 6.4).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn broadcast_bytes(self, bytes: &mut [u8], root: i32) -> Result<()> {
+        let (start, count) = (bytes.as_mut_ptr().cast(), bytes.len() as MPI_Count);
+        // SAFETY: `count` bytes that can be read and written, for as long as the call lasts.
+        check("MPI_Bcast_c", unsafe { (self.library.bcast)(start, count, MPI_BYTE, root, self.handle) })
+    }
+
+    /// The sum of the numbers of all processes up to this one (section 6.11.1).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn scan(self, number: i64) -> Result<i64> {
+        let mut sum = 0_i64;
+        let (from, to) = ((&raw const number).cast(), (&raw mut sum).cast());
+        // SAFETY: a number, and room for the result, for as long as the call lasts.
+        let code = unsafe { (self.library.scan)(from, to, 1, MPI_INT64_T, MPI_SUM, self.handle) };
+        check("MPI_Scan_c", code)?;
+        Ok(sum)
+    }
+
+    /// The numbers of all processes, by rank, where each may have another count of them.
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn all_gather_lists(self, numbers: &[i64]) -> Result<Vec<Vec<i64>>> {
+        let counts = self.all_gather([numbers.len() as i64])?;
+        let longest = counts.iter().map(|[count]| *count as usize).max().unwrap_or(0);
+        if longest == 0 {
+            return Ok(vec![Vec::new(); counts.len()]);
+        }
+        let mut own = numbers.to_vec();
+        own.resize(longest, 0);
+        let mut all = vec![0_i64; longest * counts.len()];
+        let (from, to) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
+        let (count, type_) = (longest as MPI_Count, MPI_INT64_T);
+        // SAFETY: `count` readable numbers, and room for as many from each process, for as long as the call lasts.
+        let code = unsafe { (self.library.allgather)(from, count, type_, to, count, type_, self.handle) };
+        check("MPI_Allgather_c", code)?;
+        Ok(all.chunks(longest).zip(counts).map(|(list, [count])| list[..count as usize].to_vec()).collect())
+    }
+
     /// The numbers of all processes, by rank (section 6.7).
     ///
     /// # Errors
