@@ -301,6 +301,17 @@ impl Instance {
         self.state.enter()
     }
 
+    /// Whether several threads may call at the same time.
+    #[inline]
+    pub(crate) fn threads_meet(&self) -> bool {
+        self.state.meet()
+    }
+
+    /// From now on several threads may call at the same time: called by the program's thread, before it starts another one that will.
+    pub fn let_threads_meet(&self) {
+        self.state.let_meet();
+    }
+
     /// Runs `action` on the state. Threads that sleep are woken if it ended an operation.
     ///
     /// # Errors

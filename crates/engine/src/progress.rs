@@ -134,7 +134,7 @@ impl Instance {
                     self.waiter.call_helpers();
                 }
                 let pause = if look < keeps { relax } else { process::give_way };
-                if self.facts.threads.meet() {
+                if self.threads_meet() {
                     drop(state);
                     pause();
                     state = self.lock();
@@ -235,7 +235,7 @@ impl Instance {
         (before, naps): (u64, u32),
         ready: &mut impl FnMut(&mut State) -> Option<Result<T>>,
     ) -> Result<Slept<'a, T>> {
-        if self.facts.size == 1 && !self.facts.threads.meet() && !state.is_connected() {
+        if self.facts.size == 1 && !self.threads_meet() && !state.is_connected() {
             return Err(deadlock());
         }
         self.wake_others(&state, before);

@@ -22,7 +22,8 @@ pub fn transfer(
     status.set(bytes)
 }
 
-/// A nonblocking access; `started` hears of the request before the program does.
+/// A nonblocking access; `started` hears of the request before the program does, and `works_beside` says whether threads beside the
+/// program may call MPI.
 ///
 /// # Errors
 /// Those of the arguments.
@@ -30,10 +31,14 @@ pub fn start(
     fh: MPI_File,
     (direction, position): (Direction, Position),
     data: Data,
-    (request, started): (Out<MPI_Request>, impl FnOnce(MPI_File, MPI_Request)),
+    (request, started, works_beside): (
+        Out<MPI_Request>,
+        impl FnOnce(MPI_File, MPI_Request),
+        impl FnOnce() -> Result<bool>,
+    ),
 ) -> Result<()> {
     request.check()?;
-    let made = file::find(fh)?.start(direction, position, arguments::buffer(data)?)?;
+    let made = file::find(fh)?.start(direction, position, arguments::buffer(data)?, works_beside)?;
     started(fh, made);
     request.set(made)
 }

@@ -205,7 +205,7 @@ macro_rules! file_functions {
             MPI_File_iread_at / MPI_File_iread_at_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.2.
@@ -219,7 +219,7 @@ macro_rules! file_functions {
             MPI_File_iread_at_all / MPI_File_iread_at_all_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.5.
@@ -245,7 +245,7 @@ macro_rules! file_functions {
             MPI_File_iread / MPI_File_iread_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.3.
@@ -259,7 +259,7 @@ macro_rules! file_functions {
             MPI_File_iread_all / MPI_File_iread_all_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.5.
@@ -285,7 +285,7 @@ macro_rules! file_functions {
             MPI_File_iread_shared / MPI_File_iread_shared_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Shared), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Read, Shared), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.4.
@@ -318,7 +318,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_at / MPI_File_iwrite_at_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.2.
@@ -332,7 +332,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_at_all / MPI_File_iwrite_at_all_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.5.
@@ -358,7 +358,7 @@ macro_rules! file_functions {
             MPI_File_iwrite / MPI_File_iwrite_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.3.
@@ -372,7 +372,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_all / MPI_File_iwrite_all_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.5.
@@ -398,7 +398,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_shared / MPI_File_iwrite_shared_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Shared), (buf, i64::from(count), datatype), (request, started))
+                $crate::calls::start(fh, (Write, Shared), (buf, i64::from(count), datatype), (request, started, works_beside))
             }
 
             /// Section 14.4.4.

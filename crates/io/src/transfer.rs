@@ -131,8 +131,8 @@ impl File {
         }
     }
 
-    /// Starts moving data, as one process, and returns a request. A helper does it where several threads may call MPI;
-    /// otherwise it is done at once.
+    /// Starts moving data, as one process, and returns a request. A helper does it where threads beside the program may call
+    /// MPI; otherwise it is done at once.
     ///
     /// # Errors
     /// Those of the arguments; those of the system are the request's.
@@ -141,6 +141,7 @@ impl File {
         direction: Direction,
         position: Position,
         buffer: Buffer,
+        works_beside: impl FnOnce() -> Result<bool>,
     ) -> Result<MPI_Request> {
         let elements = self.check(direction, position, &buffer)?;
         let place = self.place(position, elements)?;
@@ -160,7 +161,7 @@ impl File {
             // There is nobody to tell if the request is not there any more.
             let _ = pending.complete(outcome);
         };
-        if self.mpi.threads_may_meet()? {
+        if works_beside()? {
             helpers::run(Box::new(work));
         } else {
             work();

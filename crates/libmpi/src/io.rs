@@ -58,6 +58,13 @@ fn started(handle: MPI_File, request: MPI_Request) {
     debug_assert!(noted.is_ok(), "the request has just been made");
 }
 
+/// Threads of this library may always call it: from the first of them on as where the program has asked for `MPI_THREAD_MULTIPLE`.
+#[allow(clippy::unnecessary_wraps)]
+fn works_beside() -> postrider_io::error::Result<bool> {
+    instance().let_threads_meet();
+    Ok(true)
+}
+
 impl<T: Copy + Into<Object>> From<Out<T>> for Object {
     fn from(place: Out<T>) -> Self {
         place.get().map_or(Self::File(MPI_FILE_NULL), Into::into)

@@ -1,9 +1,10 @@
 //! A lock that costs nothing where only one thread calls at a time.
 //!
 //! MPI says at initialization how many threads call it (MPI 5.0, section 11.6): up to `MPI_THREAD_SERIALIZED` the program
-//! promises that calls never overlap, and a [`Gate`] takes it at its word: entering is a store and two loads, no atomic
+//! promises that calls never overlap, and a [`Gate`] takes it at its word: entering is a store and a few loads, no atomic
 //! read-modify-write and no fence. A program that breaks its promise is stopped where the gate notices it. With
-//! `MPI_THREAD_MULTIPLE` the gate is a mutex.
+//! `MPI_THREAD_MULTIPLE` the gate is a mutex; and it becomes one ([`Gate::let_meet`]) when the library starts threads that call it as
+//! often as the program.
 //!
 //! A thread of the library may come here beside the program ([`Gate::enter_beside`]), seldom, and pays for both:
 //!
@@ -31,7 +32,7 @@ const BESIDE_PAUSE: (Duration, Duration) = (Duration::from_micros(20), Duration:
 #[derive(Debug)]
 pub struct Gate<T> {
     /// Whether the program's threads may meet here.
-    threads: Threads,
+    meet: AtomicBool,
     /// How often the program has come here.
     entries: AtomicU64,
     lock: Mutex<()>,
@@ -88,7 +89,7 @@ impl<T> Gate<T> {
     #[must_use]
     pub fn new(value: T, threads: Threads) -> Self {
         Self {
-            threads,
+            meet: AtomicBool::new(threads.meet),
             entries: AtomicU64::new(0),
             lock: Mutex::new(()),
             busy: AtomicBool::new(false),
@@ -96,6 +97,17 @@ impl<T> Gate<T> {
             fenced: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
+    }
+
+    /// Whether threads may meet here.
+    #[inline]
+    pub fn meet(&self) -> bool {
+        self.meet.load(Relaxed)
+    }
+
+    /// From now on threads may meet here: called by the program's thread, outside, before there is another one that may come.
+    pub fn let_meet(&self) {
+        self.meet.store(true, SeqCst);
     }
 
     /// From now on a thread of the library may come here: called by the program's thread before that starts.
@@ -119,7 +131,7 @@ impl<T> Gate<T> {
     /// When the promise of [`Threads::never_meet`] is seen to be broken.
     #[inline]
     pub fn enter(&self) -> GateGuard<'_, T> {
-        let guard = if self.threads.meet { self.enter_by_turns() } else { self.enter_alone() };
+        let guard = if self.meet() { self.enter_by_turns() } else { self.enter_alone() };
         self.entries.store(self.entries.load(Relaxed).wrapping_add(1), Relaxed);
         guard
     }
@@ -183,7 +195,7 @@ impl<T> Gate<T> {
 
     /// Claims the gate, with the mutex; false while the program is inside.
     fn claim(&self) -> bool {
-        if self.threads.meet {
+        if self.meet() {
             return true;
         }
         if !self.claimed.swap(true, SeqCst) && !self.fenced.load(Relaxed) {
@@ -193,7 +205,7 @@ impl<T> Gate<T> {
     }
 
     fn beside<'a>(&'a self, lock: MutexGuard<'a, ()>) -> GateGuard<'a, T> {
-        let word = if self.threads.meet { &self.busy } else { &self.claimed };
+        let word = if self.meet() { &self.busy } else { &self.claimed };
         word.store(true, Relaxed);
         GateGuard { gate: self, word, _lock: Some(lock) }
     }
@@ -271,6 +283,22 @@ mod tests {
     fn a_thread_of_the_library_takes_turns_where_fences_are_refused() {
         // SAFETY: one thread of the program.
         take_turns_beside(false, unsafe { Threads::never_meet() });
+    }
+
+    #[test]
+    fn threads_may_meet_from_some_time_on() {
+        // SAFETY: one thread, until they may meet.
+        let gate = Gate::new(0_u64, unsafe { Threads::never_meet() });
+        gate.share();
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..1_000).for_each(|_| *gate.enter_beside() += 1));
+            (0..1_000).for_each(|_| *gate.enter() += 1);
+            gate.let_meet();
+            for _ in 0..2 {
+                scope.spawn(|| (0..10_000).for_each(|_| *gate.enter() += 1));
+            }
+        });
+        assert_eq!((*gate.enter(), gate.meet()), (22_000, true));
     }
 
     #[test]

@@ -71,6 +71,11 @@ pub fn closed(file: MPI_File) {
     memory().files.remove(&file);
 }
 
+/// Whether threads beside the program may call the library.
+pub fn works_beside() -> Result<bool> {
+    Ok(mpi()?.threads_may_meet()?)
+}
+
 /// The other library completes requests, and applies the error handler that it has for them.
 pub fn started(_file: MPI_File, _request: MPI_Request) {}
 

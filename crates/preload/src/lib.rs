@@ -17,7 +17,7 @@ use postrider_io::transfer::Direction::{Read, Write};
 use postrider_io::transfer::Manner::{Alone, Together};
 use postrider_io::transfer::Position::{At, Individual, Shared};
 
-use handlers::{Object, closed, opened, started};
+use handlers::{Object, closed, opened, started, works_beside};
 
 /// The types that differ between a function and its large-count twin: here, those of the function.
 mod small {

@@ -147,7 +147,7 @@ impl Instance {
     ) -> Result<GateGuard<'a, State>> {
         let before = state.completions;
         let looks = if self.expects() { self.looks() } else { 0 };
-        let computes_alone = !self.facts.threads.meet() && !script.calls_user();
+        let computes_alone = !self.threads_meet() && !script.calls_user();
         let mut run = Run { script, tag, under_way: Vec::new(), failed: None };
         for round in &script.rounds {
             if !round.communication.is_empty() {

@@ -186,7 +186,7 @@ impl Instance {
     /// Whether receives may take the short way: the thread keeps the lock while it looks.
     #[inline]
     pub(crate) fn expects(&self) -> bool {
-        !self.facts.threads.meet() && self.spins()
+        !self.threads_meet() && self.spins()
     }
 
     /// Receives if the message comes within the time of a few looks; else nothing has happened.

@@ -118,8 +118,8 @@ impl Board {
         Place { rank, index: self.leases }
     }
 
-    /// Waits until this process may have the bytes. Without conflicts it gets `generous` instead, if nobody else is on the
-    /// board: whoever accesses a part of the file is likely to access what is near.
+    /// Waits until this process may have the bytes. It gets what `near` says instead if nobody else is on the board: whoever
+    /// accesses a part of the file is likely to access what is near.
     ///
     /// # Errors
     /// What MPI returns.
@@ -127,7 +127,7 @@ impl Board {
         &mut self,
         fabric: &impl Fabric,
         wanted: &Request,
-        generous: Option<&Request>,
+        near: impl Fn() -> Option<Request>,
         channel: i32,
     ) -> Result<()> {
         let own = self.lease_of(fabric.rank());
@@ -145,7 +145,7 @@ impl Board {
         let asked = Line { ticket, waits: true, request: wanted.clone() };
         let waits = self.is_blocked(fabric, &mut lines, fabric.rank(), &asked)?;
         let alone = !lines.contended && (0..fabric.size() as usize).all(|rank| lines.get(rank).is_none());
-        let request = generous.filter(|_| alone).unwrap_or(wanted).clone();
+        let request = if alone { near() } else { None }.unwrap_or_else(|| wanted.clone());
         lines.set(fabric.rank() as usize, Some(&Line { ticket, waits, request: request.clone() }));
         if !waits {
             fabric.swap(own, USED)?;

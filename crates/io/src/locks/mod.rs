@@ -193,30 +193,26 @@ fn with_boards<T>(
     action: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let touched = touched(&request.pieces, boards.len());
-    let near = match touched.iter().filter(|touched| **touched).count() {
-        1 => near(request),
-        _ => None,
-    };
-    let of_request = |boards: &mut [Board], each: &mut dyn FnMut(&mut Board) -> Result<()>| -> Result<()> {
-        boards
-            .iter_mut()
-            .zip(&touched)
-            .filter(|(_, touched)| **touched)
-            .try_for_each(|(board, _)| each(board))
-    };
-    of_request(boards, &mut |board| board.acquire(fabric, request, near.as_ref(), channels::GRANT))?;
+    let mut asked = Vec::with_capacity(boards.len());
+    asked.extend(boards.iter_mut().enumerate().filter(|(index, _)| touched >> index & 1 != 0));
+    let near = || if touched.is_power_of_two() { near(request) } else { None };
+    for (_, board) in &mut asked {
+        board.acquire(fabric, request, near, channels::GRANT)?;
+    }
     let result = action();
-    of_request(boards, &mut |board| board.release(fabric, channels::GRANT))?;
+    for (_, board) in &mut asked {
+        board.release(fabric, channels::GRANT)?;
+    }
     result
 }
 
-/// Which of so many boards have to do with the parts of the file that the pieces lie in.
-fn touched(pieces: &[Piece], boards: usize) -> Vec<bool> {
-    let mut touched = vec![false; boards];
+/// Which of so many boards have to do with the parts of the file that the pieces lie in: a bit for each.
+fn touched(pieces: &[Piece], boards: usize) -> u32 {
+    let mut touched = 0;
     for piece in pieces {
         let (first, last) = (piece.start / DOMAIN_BYTES, (piece.end() - 1) / DOMAIN_BYTES);
         let last = last.min(first + boards as i64 - 1);
-        (first..=last).for_each(|domain| touched[domain as usize % boards] = true);
+        (first..=last).for_each(|domain| touched |= 1 << (domain as usize % boards));
     }
     touched
 }
@@ -236,10 +232,10 @@ mod tests {
     #[test]
     fn the_parts_of_the_file_have_boards_in_turn() {
         let touches = |start: i64, bytes: i64| touched(&[Piece::block(start, bytes)], 3);
-        assert_eq!(touches(0, 1), [true, false, false]);
-        assert_eq!(touches(DOMAIN_BYTES * 4, DOMAIN_BYTES), [false, true, false]);
-        assert_eq!(touches(DOMAIN_BYTES * 2, DOMAIN_BYTES + 1), [true, false, true]);
-        assert_eq!(touches(5, i64::MAX - 5), [true, true, true]);
+        assert_eq!(touches(0, 1), 0b001);
+        assert_eq!(touches(DOMAIN_BYTES * 4, DOMAIN_BYTES), 0b010);
+        assert_eq!(touches(DOMAIN_BYTES * 2, DOMAIN_BYTES + 1), 0b101);
+        assert_eq!(touches(5, i64::MAX - 5), 0b111);
     }
 
     #[test]

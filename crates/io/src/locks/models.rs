@@ -359,7 +359,7 @@ fn on_a_board(processes: usize, requests: impl Fn(i32, i64) -> Option<Request> +
         let mut board = Board::new(process.number(), (0, board::NUMBERS), 0, 0);
         for request in (0..).map_while(|round| requests(process.number(), round)) {
             process.wants(&request);
-            board.acquire(&process, &request, None, LOCK).expect("nothing fails here");
+            board.acquire(&process, &request, || None, LOCK).expect("nothing fails here");
             process.inside(&request);
             board.release(&process, LOCK).expect("nothing fails here");
         }
