@@ -8,6 +8,7 @@
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
+//! build/lib/libpostrider_io_mpich.so  the same with MPICH's ABI
 //! build/lib/pkgconfig, share/modulefiles, share/man, and shells' folders of completions: see `toolbox`
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
@@ -36,30 +37,38 @@ const NAMES: &[&str] = &["postrider", "mpicc", "mpicxx", "mpic++", "mpiexec", "m
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];
 
-/// The library that is loaded before another MPI library, in the installation.
-pub const PRELOADED: &str = "lib/libpostrider_io.so";
+/// The libraries that are loaded before another MPI library, in the installation: for the standard ABI, and for MPICH's.
+pub const PRELOADED: [&str; 2] = ["libpostrider_io.so", "libpostrider_io_mpich.so"];
 
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let places = compile(arguments.debug)?;
     let installation = workspace::installation();
     let libraries = installation.join("lib");
-    let (names, folder) = (Names::standard()?, &places.libraries);
-    let library = link::link(&folder.join("libmpi_abi.a"), &names, &folder.join("link"), &libraries)?;
-    exports::check(&library, &names)?;
-    let (names, folder) = (Names::mpich()?, &places.mpich);
-    let library = link::link_mpich(&folder.join("libmpi_abi.a"), &names, &folder.join("link"), &libraries)?;
-    exports::check(&library, &names)?;
+    let abis = [
+        (Names::standard()?, &places.libraries, PRELOADED[0], link::link as Link),
+        (Names::mpich()?, &places.mpich, PRELOADED[1], link::link_mpich),
+    ];
+    for (names, folder, preloaded, link) in abis {
+        let scratch = folder.join("link");
+        let library = link(&folder.join("libmpi_abi.a"), &names, &scratch, &libraries)?;
+        exports::check(&library, &names)?;
+        let (names, archive) = (names.of_io(), folder.join("libpostrider_io.a"));
+        let library = link::link_as(preloaded, &archive, &names, &scratch.join("io"), &libraries)?;
+        exports::check(&library, &names)?;
+    }
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
         workspace::copy(&workspace::root().join(header), &installation.join(header))?;
     }
-    workspace::copy(&places.libraries.join("libpostrider_io.so"), &installation.join(PRELOADED))?;
     programs(&places.launcher, &installation.join("bin"))?;
     shared(&installation.join("share/postrider"))?;
     workspace::copy(&valgrind::suppressions(), &installation.join("share/postrider/postrider.supp"))?;
     toolbox::write(&installation, NAMES)?;
     octave(&installation)
 }
+
+/// How a library is linked: its archive, its names, a folder for the linker, and where it goes.
+type Link = fn(&Path, &Names, &Path, &Path) -> Result<PathBuf>;
 
 /// Where Cargo has put what is installed.
 struct Places {
@@ -74,11 +83,13 @@ struct Places {
 fn compile(debug: bool) -> Result<Places> {
     let target = workspace::target()?;
     let of_mpich = target.join("mpich");
+    let both = ["--package", "postrider-libmpi", "--package", "postrider-preload"];
+    let with_mpich = [&both[..], &["--features", "postrider-libmpi/mpich,postrider-preload/mpich"]].concat();
     let (tools, release) = if debug { ("dev", "dev") } else { ("tools", "release") };
     let builds = [
         (tools, &target, &["--package", "postrider"][..]),
-        (release, &target, &["--package", "postrider-libmpi", "--package", "postrider-preload"]),
-        (release, &of_mpich, &["--package", "postrider-libmpi", "--features", "mpich"]),
+        (release, &target, &both),
+        (release, &of_mpich, &with_mpich),
     ];
     let mut running = Vec::new();
     for (profile, folder, packages) in builds {

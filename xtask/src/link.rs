@@ -3,7 +3,7 @@
 //!
 //! Cargo could build a shared library itself, but not this one: every function needs a second name, with PMPI_ before it, for
 //! the same code, and nothing but these names may be seen from outside. So the system's linker makes the library from
-//! the static one, with three texts written here: a version script that says what is exported, a response file with the
+//! the static one, and so it makes the libraries with our I/O that are loaded before another library, with three texts written here: a version script that says what is exported, a response file with the
 //! second names, and a linker script through which `-lmpi_abi` finds the library.
 //!
 //! Both names are strong symbols at one address. The library never calls itself through them, so a preloaded tool that
@@ -62,6 +62,17 @@ impl Names {
         }
         Ok(names)
     }
+
+    /// Those of them that the library has which is loaded before another one, for its files.
+    pub fn of_io(self) -> Self {
+        let is_its = |name: &str| name.starts_with("MPI_File_") || name.starts_with("MPI_Register_datarep");
+        let is_its = |name: &str| is_its(name) || name == "MPI_Errhandler_free";
+        Self {
+            functions: self.functions.into_iter().filter(|name| is_its(name)).collect(),
+            aliases: self.aliases.into_iter().filter(|(name, _)| is_its(name)).collect(),
+            only: vec!["postrider_io".to_owned()],
+        }
+    }
 }
 
 /// The version script: these names and their profiling names are exported, all others are local.
@@ -99,7 +110,14 @@ pub fn link_mpich(archive: &Path, names: &Names, scratch: &Path, folder: &Path) 
     Ok(library)
 }
 
-fn link_as(soname: &str, archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
+/// Links the static library `archive` to `folder/soname` with these names.
+pub fn link_as(
+    soname: &str,
+    archive: &Path,
+    names: &Names,
+    scratch: &Path,
+    folder: &Path,
+) -> Result<PathBuf> {
     std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
     let (exports, aliases) = (scratch.join("exports.map"), scratch.join("names.rsp"));
     std::fs::write(&exports, version_script(names)).with_context(|| exports.display().to_string())?;

@@ -1,28 +1,30 @@
-//! The C side: functions of the MPI library in this process, found by name, with their types of the standard ABI.
+//! The C side: functions of the MPI library in this process, found by name, with their types of the ABI.
 //!
 //! Unsafe code of this crate is here and in the files below only, one for each kind of object. What they return is safe
 //! to use; what a caller has to promise is that handles which it passes in are handles.
 
 mod communicators;
 mod datatypes;
+mod errors;
 mod info;
 mod one_sided;
 mod requests;
+mod scope;
 
 pub use communicators::{Communicator, OwnedCommunicator};
 pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
 pub use info::info_values;
 pub use one_sided::{Epochs, Numbers, Place};
 pub use requests::{Outcome, Pending};
+pub use scope::loaded_after;
 
 use core::ffi::{c_char, c_int, c_void};
-use std::ffi::CString;
-use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 use postrider_abi::*;
 
 use crate::{Error, Result};
+use scope::Scope;
 
 /// Declares the functions that are looked up, and the table of their addresses.
 macro_rules! functions {
@@ -30,16 +32,19 @@ macro_rules! functions {
         /// The functions of the library in this process.
         #[derive(Debug)]
         pub struct Library {
+            /// Whether this code is part of it.
+            contains_this: bool,
             $($field: unsafe extern "C" fn($($argument),*) -> c_int,)*
         }
 
         impl Library {
             fn look_up() -> Result<Self> {
-                let own = own_library();
+                let scope = Scope::find()?;
                 Ok(Self {
+                    contains_this: scope.contains_this,
                     $($field: {
-                        let address = address(own, $name).ok_or(Error::NoLibrary($name))?;
-                        // SAFETY: the standard ABI gives the function of this name this type.
+                        let address = scope.address($name)?;
+                        // SAFETY: the ABI gives the function of this name this type.
                         unsafe { core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> c_int>(address) }
                     },)*
                 })
@@ -57,6 +62,9 @@ functions! {
     errhandler_free = "PMPI_Errhandler_free", (*mut MPI_Errhandler);
     query_thread = "PMPI_Query_thread", (*mut c_int);
     error_class = "PMPI_Error_class", (c_int, *mut c_int);
+    error_string = "PMPI_Error_string", (c_int, *mut c_char, *mut c_int);
+    add_error_code = "PMPI_Add_error_code", (c_int, *mut c_int);
+    add_error_string = "PMPI_Add_error_string", (c_int, *const c_char);
     comm_rank = "PMPI_Comm_rank", (MPI_Comm, *mut c_int);
     comm_size = "PMPI_Comm_size", (MPI_Comm, *mut c_int);
     comm_test_inter = "PMPI_Comm_test_inter", (MPI_Comm, *mut c_int);
@@ -125,33 +133,6 @@ functions! {
         (*const c_void, *mut c_void, MPI_Datatype, c_int, MPI_Aint, MPI_Op, MPI_Win);
 }
 
-/// The library that contains this code, where it is one: it may have been loaded so that its names are not in the
-/// scope of the whole process, as language bindings do. Null otherwise.
-fn own_library() -> *mut c_void {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    let here: fn() -> *mut c_void = own_library;
-    // SAFETY: an address of this code, and a place for the result, which is valid as zeros too. The name that is found
-    // is of an object that is loaded, and NOLOAD loads nothing.
-    unsafe {
-        if libc::dladdr(here as *const c_void, found.as_mut_ptr()) == 0 {
-            return std::ptr::null_mut();
-        }
-        libc::dlopen(found.assume_init().dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD)
-    }
-}
-
-/// The address of a function: in the library `own` and those that it needs, or else anywhere in this process.
-fn address(own: *mut c_void, name: &str) -> Option<*mut c_void> {
-    let text = CString::new(name).ok()?;
-    let look = |scope| {
-        // SAFETY: a handle of the loader's, and a NUL-terminated name.
-        let found = unsafe { libc::dlsym(scope, text.as_ptr()) };
-        (!found.is_null()).then_some(found)
-    };
-    let within = if own.is_null() { None } else { look(own) };
-    within.or_else(|| look(libc::RTLD_DEFAULT))
-}
-
 fn check(name: &'static str, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS { Ok(()) } else { Err(Error::Code(name, code)) }
 }
@@ -203,13 +184,6 @@ impl Library {
         // SAFETY: a place for the result.
         check("MPI_Query_thread", unsafe { (self.query_thread)(&raw mut level) })?;
         Ok(level)
-    }
-
-    pub fn error_class(&self, code: c_int) -> Result<c_int> {
-        let mut class = 0;
-        // SAFETY: a place for the result.
-        check("MPI_Error_class", unsafe { (self.error_class)(code, &raw mut class) })?;
-        Ok(class)
     }
 
     /// Fills a status with a number of bytes (section 13.3).

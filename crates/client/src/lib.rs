@@ -1,7 +1,7 @@
 //! Safe calls to whatever MPI is in this process.
 //!
-//! Layers above MPI (I/O, overlap) are loaded into programs that run on any library with the standard ABI. They call it
-//! through here: by its `PMPI_` names, looked up in the process, so that the layers' own `MPI_` names are never called
+//! Layers above MPI (I/O, overlap) are loaded into programs that run on any library with the ABI that they are compiled for. They call it
+//! through here: by its `PMPI_` names, looked up in that library, so that the layers' own names are never called
 //! by themselves. `call` has the C side; this file is what the layers see.
 #![deny(unsafe_code)]
 
@@ -12,12 +12,12 @@ use std::fmt;
 
 pub use call::{
     Buffer, Communicator, Contents, Datatype, Epochs, Numbers, Outcome, OwnedCommunicator, OwnedDatatype,
-    Pending, Place,
+    Pending, Place, loaded_after,
 };
 
 use call::Library;
 use postrider_abi::{
-    MPI_COMM_WORLD, MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File_errhandler_function, MPI_Info,
+    ABI_NAME, MPI_COMM_WORLD, MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File_errhandler_function, MPI_Info,
     MPI_Status, MPI_THREAD_MULTIPLE,
 };
 
@@ -28,8 +28,10 @@ pub struct Mpi(&'static Library);
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no MPI library with the standard ABI in this process; this name is missing.
+    /// There is no MPI library in this process, or an old one; this name is missing.
     NoLibrary(&'static str),
+    /// The MPI library in this process, which is this file, has another ABI than this code.
+    OtherAbi(String),
     /// This function returned this error code.
     Code(&'static str, i32),
 }
@@ -41,8 +43,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLibrary(name) => {
-                write!(f, "no MPI library with the standard ABI is loaded in this process: {name} is missing")
+                write!(f, "no MPI library with {ABI_NAME} is loaded in this process: {name} is missing")
             }
+            Self::OtherAbi(library) => write!(f, "{library} does not have {ABI_NAME}"),
             Self::Code(name, code) => write!(f, "{name} returned error code {code}"),
         }
     }
@@ -57,6 +60,15 @@ impl Mpi {
     /// When there is none.
     pub fn find() -> Result<Self> {
         Library::find().map(Self)
+    }
+
+    /// That the library in this process has another ABI than this code, if it has.
+    #[must_use]
+    pub fn other_abi() -> Option<String> {
+        match Self::find() {
+            Err(error @ Error::OtherAbi(_)) => Some(error.to_string()),
+            _ => None,
+        }
     }
 
     /// Initializes it, unless that was done (MPI 5.0, section 11.2.1).
@@ -128,6 +140,21 @@ impl Mpi {
     /// What MPI returns.
     pub fn error_class(self, code: i32) -> Result<i32> {
         self.0.error_class(code)
+    }
+
+    /// The text of an error code (section 9.4).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn error_string(self, code: i32) -> Result<String> {
+        self.0.error_string(code)
+    }
+
+    /// An error code of this class for an error that this text describes. It is the class itself in a library that contains this code, and in
+    /// one that has no code to give.
+    #[must_use]
+    pub fn error_code(self, class: i32, text: &str) -> i32 {
+        self.0.error_code(class, text)
     }
 
     /// Fills a status with a number of bytes (section 13.3).

@@ -25,7 +25,22 @@ impl Error {
 
     /// What the system says of a file.
     pub fn system(what: &str, path: &Path, error: &std::io::Error) -> Self {
-        Self::new(class_of(error), format!("{what} {}: {error}", path.display()))
+        Self::new(class_of(error), format!("{what} {}: {error}{}", path.display(), advice(what, error)))
+    }
+
+    /// The same error with the path of the file that it concerns, unless it says that already.
+    #[must_use]
+    pub fn on(mut self, path: &Path) -> Self {
+        let path = path.display().to_string();
+        if !self.detail.contains(&path) {
+            self.detail = format!("{} (file {path})", self.detail);
+        }
+        self
+    }
+
+    /// The error code for the program: in a library that knows nothing of this error, one that has its text.
+    pub fn code(&self) -> i32 {
+        client::Mpi::find().map_or(self.class, |mpi| mpi.error_code(self.class, &self.detail))
     }
 
     /// An access would end behind the last place that a file can have.
@@ -52,11 +67,28 @@ impl fmt::Display for Error {
 
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Self {
-        let class = match &error {
-            client::Error::Code(_, code) => client::Mpi::find().and_then(|mpi| mpi.error_class(*code)),
-            client::Error::NoLibrary(_) => Ok(MPI_ERR_INTERN),
+        let client::Error::Code(name, code) = error else {
+            return Self::new(MPI_ERR_INTERN, error.to_string());
         };
-        Self::new(class.unwrap_or(MPI_ERR_INTERN), error.to_string())
+        let asked = client::Mpi::find().and_then(|mpi| Ok((mpi.error_class(code)?, mpi.error_string(code)?)));
+        match asked {
+            Ok((class, text)) => Self::new(class, format!("{name}: {text}")),
+            Err(_) => Self::new(MPI_ERR_INTERN, error.to_string()),
+        }
+    }
+}
+
+/// What to do about an error of the system.
+fn advice(what: &str, error: &std::io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::ENOENT) if what == "opening" => {
+            "; MPI_MODE_CREATE makes a new file, in a folder that is there on this host"
+        }
+        Some(libc::EEXIST) => "; MPI_MODE_EXCL asks for a new file",
+        Some(libc::EROFS) => "; the file system is mounted for reading only on this host",
+        Some(libc::ENOSPC) => "; make room there, or write to another file system",
+        Some(libc::EDQUOT) => "; remove files of yours there, or write to another file system",
+        _ => "",
     }
 }
 

@@ -104,6 +104,14 @@ pub fn find(handle: MPI_File) -> Result<Arc<File>> {
     })
 }
 
+/// An error of a call with this handle, which says which file that is.
+pub fn named(error: Error, handle: MPI_File) -> Error {
+    match find(handle) {
+        Ok(file) => error.on(file.disk.path()),
+        Err(_) => error,
+    }
+}
+
 /// Whether a mode is one of those that the standard allows (section 14.2.1).
 fn check_mode(mode: i32) -> Result<()> {
     let ways = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY;
@@ -132,6 +140,10 @@ fn check_mode(mode: i32) -> Result<()> {
 /// # Errors
 /// Those of the arguments, of the system and of other processes.
 pub fn open(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<MPI_File> {
+    open_by(handle, path, mode, info).map_err(|error| error.on(path))
+}
+
+fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<MPI_File> {
     let mpi = Mpi::find()?;
     let given = mpi.communicator(handle);
     if given.is_inter()? {

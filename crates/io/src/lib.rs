@@ -1,4 +1,4 @@
-//! MPI-IO (MPI 5.0, chapter 14) over any MPI library with the standard ABI.
+//! MPI-IO (MPI 5.0, chapter 14) over any MPI library with the ABI that it is compiled for.
 //!
 //! Everything that concerns MPI goes through `client`: nothing here knows which library that is. Files are the system's,
 //! without any lock of a file system; what processes share lives in a window of one-sided communication
@@ -31,7 +31,7 @@ pub mod representation;
 pub mod transfer;
 mod view;
 
-pub use postrider_client::Mpi;
+pub use postrider_client::{Mpi, loaded_after};
 
 /// The library below.
 ///

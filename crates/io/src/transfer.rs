@@ -156,7 +156,7 @@ impl File {
             drop((file, place, datatype));
             let outcome = match result {
                 Ok(bytes) => Outcome { bytes, code: MPI_SUCCESS },
-                Err(error) => Outcome { bytes: 0, code: error.class },
+                Err(error) => Outcome { bytes: 0, code: error.code() },
             };
             // There is nobody to tell if the request is not there any more.
             let _ = pending.complete(outcome);

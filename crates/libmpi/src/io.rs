@@ -75,6 +75,14 @@ fn converted(error: postrider_io::error::Error) -> Error {
     Error::new(error.class, error.detail)
 }
 
+/// An error of a call with this object.
+fn named(error: postrider_io::error::Error, object: Object) -> Error {
+    converted(match object {
+        Object::File(handle) => postrider_io::file::named(error, handle),
+        _ => error,
+    })
+}
+
 /// What is checked of an argument before `io` sees it.
 trait Argument {
     fn check(&self) -> Result<()> {
@@ -122,7 +130,7 @@ macro_rules! export {
                 $name $(/ $twin)? ($($argument: $type),*) on $object {
                     $(Argument::check(&$argument)?;)*
                     let run = || -> postrider_io::error::Result<()> { $body };
-                    run().map_err(converted)
+                    run().map_err(|error| named(error, Object::from($object)))
                 }
             }
         )*

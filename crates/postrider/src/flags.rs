@@ -120,6 +120,7 @@ Several programs in one job are separated by a colon; -n, --wdir, -x and --env t
 Another engine runs the same program, compiled for the standard ABI, on another library, with that library's launcher:
   postrider run --engine mpich -n 4 ./ring
 Python programs run on what mpi4py finds there; Open MPI 5 does not have the standard ABI, and runs only those.
+With --io postrider, files are read and written by Postrider's functions there, too.
 
 Exit code: 0 when every rank exits with 0; otherwise the code of the rank that failed first, or 128 plus the number of its
 signal; 124 after --timeout; 2 for wrong arguments; 127 when a program is not found and 126 when it cannot be executed.
@@ -160,6 +161,15 @@ pub enum Shell {
     Fish,
 }
 
+/// Whose functions for files a program calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Io {
+    /// Those of the library that it runs on
+    Engine,
+    /// Postrider's, which need no locks of the file system
+    Postrider,
+}
+
 /// How messages travel between ranks of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
@@ -184,6 +194,9 @@ pub struct Run {
     /// The MPI library to run on: postrider; mpich or openmpi, wherever they are installed; or the PATH of an installation
     #[arg(long, value_name = "ENGINE", default_value = crate::other_engine::OWN, value_hint = ValueHint::DirPath)]
     pub engine: String,
+    /// Whose MPI-IO programs have on another engine
+    #[arg(long, value_name = "WHOSE", env = "POSTRIDER_IO", default_value = "engine")]
+    pub io: Io,
     /// How messages travel between the ranks
     #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSPORT", default_value = "shared-memory")]
     pub transport: Transport,

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 /// The library with MPICH's ABI, in the folder of our libraries.
 pub const OTHER_LIBRARY: &str = "libmpi.so.12";
 
+/// The libraries with our functions for files, which are loaded before another MPI library, in the order in which both can be: for the standard ABI, and
+/// for MPICH's.
+pub const IO_LIBRARIES: [&str; 2] = ["libpostrider_io.so", "libpostrider_io_mpich.so"];
+
 /// The installation's prefix.
 pub fn prefix() -> Option<PathBuf> {
     let executable = std::env::current_exe().ok()?.canonicalize().ok()?;

@@ -12,6 +12,8 @@ use postrider_io::error::{Error, Result};
 use postrider_io::file;
 use postrider_io::mpi;
 
+use crate::other_abi;
+
 /// What is done with an error.
 #[derive(Clone, Copy, Debug)]
 enum Handler {
@@ -80,23 +82,35 @@ pub fn works_beside() -> Result<bool> {
 pub fn started(_file: MPI_File, _request: MPI_Request) {}
 
 /// Applies the error handler of a file, and returns the error code.
-pub fn raise(name: &str, Object(file): Object, error: &Error) -> c_int {
+pub fn raise(name: &str, object: Object, error: Error) -> c_int {
+    let mut error = file::named(error, object.0);
+    error.detail = format!("{name}: {}", error.detail);
+    let code = error.code();
+    apply(object, code, &error.detail);
+    code
+}
+
+/// Applies the error handler of a file to an error code; `text` is what it says.
+fn apply(Object(file): Object, code: c_int, text: &str) {
     let handler = memory().of(file);
     match handler {
-        Handler::Predefined(MPI_ERRORS_RETURN) => {}
-        Handler::Predefined(_) => {
-            let line = format!("{name}: {error}\n");
-            let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-            mpi().map_or_else(|_| std::process::abort(), |mpi| mpi.abort(error.class));
-        }
+        Handler::Predefined(MPI_ERRORS_RETURN) | Handler::User(None) => {}
+        Handler::Predefined(_) => end(text),
         Handler::User(Some(function)) => {
-            let (mut file, mut code) = (file, error.class);
+            let (mut file, mut code) = (file, code);
             // SAFETY: the program gave this function as an error handler of files.
             unsafe { function(&raw mut file, &raw mut code) };
         }
-        Handler::User(None) => {}
     }
-    error.class
+}
+
+/// Ends the job with a message.
+fn end(text: &str) {
+    let rank =
+        mpi().and_then(|mpi| Ok(mpi.world().rank()?)).map_or(String::new(), |rank| format!("rank {rank}: "));
+    let line = format!("postrider: {rank}{text}\n");
+    let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    mpi().map_or_else(|_| std::process::abort(), |mpi| mpi.abort(1));
 }
 
 fn set(file: MPI_File, handle: MPI_Errhandler) -> Result<()> {
@@ -139,6 +153,10 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             #[allow(non_snake_case)]
             extern "C" fn $name($($argument: $type),*) -> c_int {
+                type Function = extern "C" fn($($type),*) -> c_int;
+                if let Some(other) = other_abi::function::<Function>(stringify!($name)) {
+                    return other($($argument),*);
+                }
                 crate::call(stringify!($name), Object($object), || $body)
             }
         )*
@@ -169,8 +187,8 @@ export! {
 
     MPI_File_call_errhandler (file: MPI_File, code: c_int) on file, {
         check(file)?;
-        let detail = "the program called the error handler (MPI_File_call_errhandler)";
-        raise("MPI_File_call_errhandler", Object(file), &Error::new(code, detail));
+        let text = mpi()?.error_string(code)?;
+        apply(Object(file), code, &format!("MPI_File_call_errhandler: {text}"));
         Ok(())
     }
 }

@@ -1,12 +1,15 @@
-//! `libpostrider_io.so`: MPI-IO for programs that run on another MPI library with the standard ABI.
+//! `libpostrider_io.so`: MPI-IO for programs that run on another MPI library.
 //!
 //! `LD_PRELOAD=libpostrider_io.so mpiexec …` has the program's calls of the I/O chapter served by the crate `io`, over
 //! whatever library the program runs on. This file exports them; `handlers` has the error handlers of files, which the
-//! other library cannot apply to files that it does not know.
+//! other library cannot apply to files that it does not know. It is built for each ABI, and with both loaded each program is served by its
+//! own (`other_abi`).
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code)]
 mod handlers;
+#[allow(unsafe_code)]
+mod other_abi;
 
 use core::ffi::c_int;
 
@@ -72,7 +75,7 @@ postrider_io::plain_arguments! { Argument }
 fn call(name: &str, object: Object, body: impl FnOnce() -> Result<()>) -> c_int {
     match body() {
         Ok(()) => MPI_SUCCESS,
-        Err(error) => handlers::raise(name, object, &error),
+        Err(error) => handlers::raise(name, object, error),
     }
 }
 
@@ -94,6 +97,10 @@ macro_rules! one {
             #[allow(unsafe_code, non_snake_case, clippy::too_many_arguments, clippy::useless_conversion)]
             #[unsafe(no_mangle)]
             extern "C" fn $name($($argument: $type),*) -> c_int {
+                type Function = extern "C" fn($($type),*) -> c_int;
+                if let Some(other) = other_abi::function::<Function>(stringify!($name)) {
+                    return other($($argument),*);
+                }
                 call(stringify!($name), Object::from($object), || {
                     $(Argument::check(&$argument)?;)*
                     $body
@@ -114,3 +121,17 @@ macro_rules! export {
 }
 
 postrider_io::file_functions! { export }
+
+// SAFETY: the names are MPI's, as above. Handles of files are small numbers, the same in both ABIs.
+#[allow(unsafe_code, non_snake_case)]
+#[unsafe(no_mangle)]
+extern "C" fn MPI_File_toint(file: MPI_File) -> c_int {
+    file.0.to_int()
+}
+
+// SAFETY: as above.
+#[allow(unsafe_code, non_snake_case)]
+#[unsafe(no_mangle)]
+extern "C" fn MPI_File_fromint(file: c_int) -> MPI_File {
+    MPI_File(Bits::from_int(file))
+}

@@ -37,6 +37,28 @@ impl Setup {
         self.compiler.clone().unwrap_or_else(|| self.program("mpicc"))
     }
 
+    /// What starts a job, without the job.
+    fn launcher(&self) -> Command {
+        if let (Engine::MpichPreload, Some(other)) = (self.engine, &self.other) {
+            let libraries = build::PRELOADED
+                .map(|name| workspace::installation().join("lib").join(name).display().to_string());
+            let mut command = Command::new(other.join("bin/mpiexec"));
+            // Programs of ours have a run path to our library, which would come first.
+            command.args(["-genv", "LD_PRELOAD", &libraries.join(":")]);
+            command.env("LD_LIBRARY_PATH", other.join("lib"));
+            return command;
+        }
+        let mut command = Command::new(self.program("postrider"));
+        command.arg("run");
+        if let Some(other) = &self.other {
+            command.arg("--engine").arg(other);
+        }
+        if self.engine == Engine::MpichIo {
+            command.args(["--io", "postrider"]);
+        }
+        command
+    }
+
     fn program(&self, name: &str) -> PathBuf {
         self.installation.join("bin").join(name)
     }
@@ -77,14 +99,8 @@ impl Case {
         let mut command;
         match &self.kind {
             Kind::Program { binary, ranks, threads } => {
-                command = Command::new(setup.program("postrider"));
-                command.args(["run", "-n", &ranks.to_string()]);
-                if let Some(other) = &setup.other {
-                    command.arg("--engine").arg(other);
-                }
-                if setup.engine == Engine::MpichIo {
-                    command.env("LD_PRELOAD", workspace::installation().join(build::PRELOADED));
-                }
+                command = setup.launcher();
+                command.args(["-n", &ranks.to_string()]);
                 if let Some(transport) = self.transport {
                     command.args(["--transport", transport.name()]);
                 }
@@ -208,7 +224,7 @@ fn deviation(engine: Engine, case: &Case) -> Option<String> {
     let engine = match engine {
         Engine::Postrider => return None,
         Engine::Mpich => "mpich",
-        Engine::MpichIo => "mpich-io",
+        Engine::MpichIo | Engine::MpichPreload => "mpich-io",
     };
     let text = std::fs::read_to_string(programs::folder().join("deviations.txt")).ok()?;
     let name = format!("{}/{}", case.chapter, case.name.trim_end_matches("_c"));

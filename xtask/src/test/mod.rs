@@ -7,7 +7,8 @@
 //!
 //! With `--engine mpich` the same executables run on another library, by `postrider run --engine`: that checks the tests,
 //! and the ABI. Where that library is known to deviate from the standard, `tests/deviations.txt` says so, and these programs
-//! are expected to fail there. With `--engine mpich-io` it has our I/O: that checks that it runs on any MPI.
+//! are expected to fail there. With `--engine mpich-io` and `mpich-preload` it has our I/O, by our launcher and by its own: that checks that
+//! our I/O runs on any MPI, and with `--compiler` on any with MPICH's ABI.
 
 pub mod job;
 mod leftovers;
@@ -91,8 +92,10 @@ pub enum Engine {
     Postrider,
     /// MPICH, from version 5 on.
     Mpich,
-    /// The same with the I/O of this project, which is loaded before it: programs of the I/O chapter only.
+    /// The same with the I/O of this project: programs of the I/O chapter only.
     MpichIo,
+    /// The same, started by MPICH's own launcher with our libraries loaded before it.
+    MpichPreload,
 }
 
 /// Combinations of ranks and transports of a program in a share of them; there are ten.
@@ -104,7 +107,7 @@ const PROGRAMS_SHARE: usize = 3;
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = programs::find(arguments.chapter.as_deref(), arguments.filter.as_deref())?;
     programs.retain(|program| match arguments.engine {
-        Engine::MpichIo => program.chapter == "io",
+        Engine::MpichIo | Engine::MpichPreload => program.chapter == "io",
         _ => with_anomalies(arguments) || program.chapter != programs::ANOMALIES,
     });
     if let Some(word) = arguments.rotation.as_ref().filter(|_| !with_anomalies(arguments)) {
@@ -175,8 +178,8 @@ fn installation(arguments: &Arguments) -> PathBuf {
 fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
     Ok(match (&arguments.prefix, arguments.engine) {
         (_, Engine::Postrider) => None,
-        (Some(prefix), Engine::Mpich | Engine::MpichIo) => Some(prefix.clone()),
-        (None, Engine::Mpich | Engine::MpichIo) => Some(environment::mpich()?),
+        (Some(prefix), _) => Some(prefix.clone()),
+        (None, _) => Some(environment::mpich()?),
     })
 }
 
@@ -185,7 +188,7 @@ fn other(arguments: &Arguments) -> Result<Option<PathBuf>> {
 fn program_cases(arguments: &Arguments, builds: &[programs::Build]) -> Vec<Case> {
     let transports = match arguments.engine {
         Engine::Postrider => arguments.transport.iter().copied().map(Some).collect(),
-        Engine::Mpich | Engine::MpichIo => vec![None],
+        _ => vec![None],
     };
     let rotation = arguments.rotation.as_ref().map(Rotation::of_word);
     let mut cases = Vec::new();

@@ -110,7 +110,14 @@ fn libraries(prefix: &Path) -> Vec<Library> {
             installation::OTHER_LIBRARY,
             "MPICH's ABI, for programs compiled for MPICH and for mpi4py's wheels".to_owned(),
         ),
-        ("libpostrider_io.so", "the I/O chapter for programs on other engines, to be preloaded".to_owned()),
+        (
+            installation::IO_LIBRARIES[0],
+            "the I/O chapter on other engines with the standard ABI: --io postrider".to_owned(),
+        ),
+        (
+            installation::IO_LIBRARIES[1],
+            "the I/O chapter on other engines with MPICH's ABI: --io postrider".to_owned(),
+        ),
     ];
     let library = |(name, what)| Library { name, what, is_installed: prefix.join("lib").join(name).exists() };
     all.into_iter().map(library).collect()

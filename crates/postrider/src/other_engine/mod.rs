@@ -3,8 +3,9 @@
 //! A program of the standard ABI asks for `libmpi_abi.so.1` by name, so it runs on whichever library of that name is found first.
 //! `mpicc` leaves the place of ours in the program as a run path. `LD_LIBRARY_PATH` goes before that (it is written as
 //! `DT_RUNPATH`); only before a `DT_RPATH`, which other compilers may have written, it does not, and then the library is
-//! preloaded: the program's request for its name is met by what is loaded already. Nothing is preloaded otherwise, because that would
-//! put MPI into every shell and tool that a rank starts. A process that ends up with Postrider's library all the same is told
+//! preloaded: the program's request for its name is met by what is loaded already. MPI is not preloaded otherwise, because that would
+//! put it into every shell and tool that a rank starts. With `--io postrider` our functions for files are preloaded, for both ABIs, of which each program
+//! takes its own; they bring no MPI. A process that ends up with Postrider's library all the same is told
 //! so by `MPI_Init`, which compares `POSTRIDER_ENGINE`.
 //!
 //! This process becomes the other launcher, so that signals, output and exit codes are that launcher's.
@@ -13,7 +14,7 @@ mod installation;
 mod launcher;
 mod program;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,8 +22,8 @@ use std::time::Duration;
 use postrider_os::job::ENV_ENGINE;
 use serde::Serialize;
 
-use crate::flags::{Run, Transfer, Transport};
-use crate::installation::octave_path;
+use crate::flags::{Io, Run, Transfer, Transport};
+use crate::installation::{IO_LIBRARIES, libraries, octave_path};
 use crate::launch::{Application, ENV_LIBRARY_PATH, ENV_MPI4PY_LIBRARY, Refusal};
 
 use installation::Installation;
@@ -87,11 +88,11 @@ fn prepare(
 ) -> Result<std::process::Command, String> {
     refuse_own_options(options)?;
     let installation = Installation::find(engine)?;
+    let io = if options.io == Io::Postrider { io_libraries(&installation)? } else { Vec::new() };
     for application in &mut applications {
         let program = Program::examine(application);
-        if let Some(library) = program.preload_on(&installation)? {
-            application.set_below(&[(ENV_PRELOAD.into(), before(&library, ENV_PRELOAD))]);
-        }
+        let library = program.preload_on(&installation)?;
+        preload(application, io.iter().cloned().chain(library));
     }
     let job = Job {
         variables: variables(&installation, &applications),
@@ -102,6 +103,33 @@ fn prepare(
         grace: options.grace,
     };
     Ok(installation.launcher.command(&job))
+}
+
+/// Our libraries for files, if they run on this library.
+fn io_libraries(installation: &Installation) -> Result<Vec<PathBuf>, String> {
+    let library = installation.launcher.library();
+    if library != "MPICH" {
+        let why = "has neither the standard ABI nor MPICH's, and --io postrider needs one of them; leave it out, or use --engine mpich";
+        return Err(format!("{library} {why}"));
+    }
+    let folder = libraries()
+        .ok_or("this installation has no lib beside its bin, and so nothing for --io postrider")?;
+    let paths = IO_LIBRARIES.map(|name| folder.join(name));
+    match paths.iter().find(|path| !path.exists()) {
+        Some(missing) => Err(format!("--io postrider: there is no {}", missing.display())),
+        None => Ok(paths.into()),
+    }
+}
+
+/// Has the loader load these for a program, after what the user wants to be loaded: a tool comes before what it looks at.
+fn preload(application: &mut Application, libraries: impl Iterator<Item = PathBuf>) {
+    let set = application.variables.iter().rfind(|(name, _)| name == ENV_PRELOAD);
+    let users = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(ENV_PRELOAD));
+    let users = users.filter(|users| !users.is_empty());
+    let all: Vec<OsString> = users.into_iter().chain(libraries.map(OsString::from)).collect();
+    if !all.is_empty() {
+        application.variables.push((ENV_PRELOAD.into(), all.join(OsStr::new(":"))));
+    }
 }
 
 /// Options that say how Postrider does something.
