@@ -1,21 +1,25 @@
 //! `cargo xtask plant`: faults that are made on purpose, to see that the suites find them.
 //!
 //! A fault is a line of a file that becomes a wrong one. What depends on it is built again, each stage of `cargo xtask verify` that has to see it
-//! runs and has to fail, and the line is as it was before. A stage that stays green with its fault looks at nothing. This takes
-//! hours; `--stage` chooses some. A unit test keeps the list in step with the sources and with the stages.
+//! runs and has to fail, and the line is as it was before. A stage that stays green with its fault looks at nothing. What a stage said stays in
+//! `target/plant/<stage>.log`, since it can be red for another reason. This takes hours; `--stage` chooses some. A unit test keeps the list in step
+//! with the sources and with the stages.
 
+use std::fs::File;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use clap::builder::PossibleValuesParser;
 
+use crate::verify;
 use crate::workspace::{self, xtask};
 
 /// Plant faults, and see that the stages of `cargo xtask verify` turn red.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Only these stages.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(verify::stages()))]
     stage: Vec<String>,
     /// The word that chooses the combinations of these stages. With another one a stage may have a share that its fault is not in.
     #[arg(long, value_name = "WORD", default_value = "plant")]
@@ -144,6 +148,8 @@ const FAULTS: &[Fault] = &[
 /// Plants one after the other; ends with an error if one was not found.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let wanted = |stage: &str| arguments.stage.is_empty() || arguments.stage.iter().any(|name| name == stage);
+    let logs = workspace::target()?.join("plant");
+    std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
     let (mut found, mut missed) = (0, 0);
     for fault in FAULTS {
         let stages: Vec<&str> = fault.stages.iter().copied().filter(|stage| wanted(stage)).collect();
@@ -155,8 +161,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             workspace::run(&mut xtask(&["build"]))?;
         }
         for stage in stages {
+            let log = File::create(logs.join(format!("{stage}.log")))?;
             let mut verify = xtask(&["verify", "--only", stage, "--rotation", &arguments.rotation]);
-            let is_green = verify.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success();
+            let is_green = verify.stdout(log.try_clone()?).stderr(log).status()?.success();
             *if is_green { &mut missed } else { &mut found } += 1;
             println!("{stage:<14} {} with {}", if is_green { "GREEN" } else { "red" }, fault.what);
         }
@@ -200,7 +207,6 @@ impl Drop for Planted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify;
 
     #[test]
     fn every_fault_can_be_planted() {

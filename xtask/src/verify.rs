@@ -12,6 +12,7 @@ use crate::rotation::Rotation;
 use crate::valgrind;
 use crate::workspace::{self, xtask};
 use anyhow::{Context, Result, bail};
+use clap::builder::PossibleValuesParser;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,9 +22,9 @@ use std::time::Instant;
 /// Run all suites: the rules of the house, unit tests, models, C programs, anomalies, Python, Octave, hosts, an installation.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only stages whose names contain this.
-    #[arg(long)]
-    only: Option<String>,
+    /// Only these stages.
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = PossibleValuesParser::new(stages()))]
+    only: Vec<String>,
     /// The word that chooses which combinations run, where not all do [default: the commit's hash].
     #[arg(long, value_name = "WORD")]
     rotation: Option<String>,
@@ -70,7 +71,6 @@ const WAITING: &[Stage] = &[
 ];
 
 /// The names of all stages.
-#[cfg(test)]
 pub fn stages() -> Vec<&'static str> {
     [FIRST, COMPUTING, WAITING].concat().into_iter().map(|(name, _)| name).collect()
 }
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// One run of all stages.
 struct Run {
-    only: Option<String>,
+    only: Vec<String>,
     rotation: Rotation,
     logs: PathBuf,
     /// The sum, and what the first stage that failed has to say.
@@ -109,7 +109,7 @@ impl Run {
     /// Runs stages one after the other, until one of this or of another row has failed.
     fn row(&self, stages: &[Stage]) {
         for &(name, commands) in stages {
-            if self.only.as_deref().is_some_and(|part| !name.contains(part)) {
+            if !self.only.is_empty() && !self.only.iter().any(|one| one == name) {
                 continue;
             }
             if self.so_far.lock().expect("no stage panics with the lock").1.is_some() {
