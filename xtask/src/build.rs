@@ -17,7 +17,7 @@
 //!
 //! The folder can be moved or copied as a whole: everything in it finds everything else by relative paths.
 
-use crate::link::Names;
+use crate::link::{COMPILER, Names};
 use crate::{exports, link, toolbox, valgrind, workspace};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -51,10 +51,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     ];
     for (names, folder, preloaded, link) in abis {
         let scratch = folder.join("link");
-        let library = link(&folder.join("libmpi_abi.a"), &names, &scratch, &libraries)?;
+        let library = link(COMPILER, &folder.join("libmpi_abi.a"), &names, &scratch, &libraries)?;
         exports::check(&library, &names)?;
         let (names, archive) = (names.of_io(), folder.join("libpostrider_io.a"));
-        let library = link::link_as(preloaded, &archive, &names, &scratch.join("io"), &libraries)?;
+        let library = link::link_as(preloaded, COMPILER, &archive, &names, &scratch.join("io"), &libraries)?;
         exports::check(&library, &names)?;
     }
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// How a library is linked: its archive, its names, a folder for the linker, and where it goes.
-type Link = fn(&Path, &Names, &Path, &Path) -> Result<PathBuf>;
+type Link = fn(&str, &Path, &Names, &Path, &Path) -> Result<PathBuf>;
 
 /// Where Cargo has put what is installed.
 struct Places {

@@ -24,6 +24,9 @@ pub const MPICH_SONAME: &str = "libmpi.so.12";
 /// What Debian calls that library.
 pub const MPICH_OTHER_NAME: &str = "libmpich.so.12";
 
+/// What links for this machine.
+pub const COMPILER: &str = "cc";
+
 /// What the linker finds under the name without a version. The file it names is looked for beside this one first, so that it
 /// works by `-L` and `-l` as well as by its full path.
 const LINKER_SCRIPT: &str = "/* GNU ld script */\nINPUT(libmpi_abi.so.1)\n";
@@ -94,17 +97,23 @@ fn second_names(names: &Names) -> String {
     aliases.chain(profiling).collect()
 }
 
-/// Links the static library `archive` to `folder/libmpi_abi.so.1` with these names, and writes `folder/libmpi_abi.so`. The texts
-/// for the linker go to `scratch`. Returns the path of the library.
-pub fn link(archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
-    let library = link_as(SONAME, archive, names, scratch, folder)?;
+/// Has a compiler link the static library `archive` to `folder/libmpi_abi.so.1` with these names, and writes `folder/libmpi_abi.so`. The
+/// texts for the linker go to `scratch`. Returns the path of the library.
+pub fn link(compiler: &str, archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
+    let library = link_as(SONAME, compiler, archive, names, scratch, folder)?;
     workspace::replace(&folder.join(LINKER_NAME), |new| Ok(std::fs::write(new, LINKER_SCRIPT)?))?;
     Ok(library)
 }
 
 /// The same for MPICH's ABI, where the library has a second name in the file system.
-pub fn link_mpich(archive: &Path, names: &Names, scratch: &Path, folder: &Path) -> Result<PathBuf> {
-    let library = link_as(MPICH_SONAME, archive, names, scratch, folder)?;
+pub fn link_mpich(
+    compiler: &str,
+    archive: &Path,
+    names: &Names,
+    scratch: &Path,
+    folder: &Path,
+) -> Result<PathBuf> {
+    let library = link_as(MPICH_SONAME, compiler, archive, names, scratch, folder)?;
     let linked = |new: &Path| Ok(std::os::unix::fs::symlink(MPICH_SONAME, new)?);
     workspace::replace(&folder.join(MPICH_OTHER_NAME), linked)?;
     Ok(library)
@@ -113,6 +122,7 @@ pub fn link_mpich(archive: &Path, names: &Names, scratch: &Path, folder: &Path) 
 /// Links the static library `archive` to `folder/soname` with these names.
 pub fn link_as(
     soname: &str,
+    compiler: &str,
     archive: &Path,
     names: &Names,
     scratch: &Path,
@@ -125,7 +135,7 @@ pub fn link_as(
 
     let library = folder.join(soname);
     workspace::replace(&library, |new| {
-        let mut command = Command::new("cc");
+        let mut command = Command::new(compiler);
         command.args(["-shared", "-fPIC", "-o"]).arg(new);
         command.arg("-Wl,--whole-archive").arg(archive).arg("-Wl,--no-whole-archive");
         command.arg(format!("-Wl,-soname,{soname}"));

@@ -1,6 +1,7 @@
 //! All automation of the project. `cargo xtask --help` lists the subcommands; each has a file of its own, with its arguments
 //! and a function `run`.
 
+mod aarch64;
 mod bench;
 mod build;
 mod check;
@@ -39,6 +40,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Aarch64(aarch64::Arguments),
     Bench(bench::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
@@ -60,6 +62,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
+        Command::Aarch64(arguments) => aarch64::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

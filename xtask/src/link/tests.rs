@@ -61,7 +61,8 @@ fn small_library(folder: &Folder) -> PathBuf {
     output(cc(&folder.0).args(["-fPIC", "-ffunction-sections", "-c", "-o", "library.o"]).arg(source));
     output(Command::new("ar").current_dir(&folder.0).args(["rcs", "library.a", "library.o"]));
     let archive = folder.0.join("library.a");
-    link(&archive, &names(), &folder.0.join("scratch"), &folder.0.join("lib")).expect("the library links")
+    link(COMPILER, &archive, &names(), &folder.0.join("scratch"), &folder.0.join("lib"))
+        .expect("the library links")
 }
 
 /// A program that prints what the functions return, by both names and through dlsym.
@@ -137,7 +138,7 @@ fn other_names_are_the_same_function_and_some_have_no_profiling_name() {
     names.aliases.push(alias);
     names.only.push("helper".to_owned());
     let archive = folder.0.join("library.a");
-    let library = link_mpich(&archive, &names, &folder.0.join("scratch"), &folder.0.join("lib"));
+    let library = link_mpich(COMPILER, &archive, &names, &folder.0.join("scratch"), &folder.0.join("lib"));
     exports::check(&library.expect("it links"), &names).expect("the exports are right");
     let other = folder.0.join("lib").join(MPICH_OTHER_NAME);
     exports::check(&other, &names).expect("it has a second name in the file system");

@@ -1,6 +1,6 @@
 //! What `cargo xtask test --all` runs after the C programs: they once more with MPICH's ABI, and mpi4py's suite with both ABIs, all at every
-//! rank count and through each transport; all of them on MPICH; all tests of the crates, all cases over hosts, all programs under valgrind, all sanitizers,
-//! models and checks. Continuous integration runs a part of that only, since it takes hours.
+//! rank count and through each transport; all of them on MPICH; all tests of the crates, all cases over hosts, all programs under valgrind, programs for
+//! AArch64 under qemu, all sanitizers, models and checks. Continuous integration runs a part of that only, since it takes hours.
 
 use super::job::Outcome;
 use super::report::Report;
@@ -33,6 +33,7 @@ pub fn run(report: &Report) -> Result<()> {
         ("mpi4py's wheel with MPICH's ABI", vec![xtask(&[MPI4PY, &["--wheel"]].concat())]),
         ("hosts", vec![xtask(&["hosts", "test", "--all"])]),
         ("valgrind", valgrind::commands(None)?),
+        ("AArch64 under qemu", vec![xtask(&["aarch64"])]),
         ("sanitizer", vec![xtask(&["sanitizer"])]),
         ("models", vec![xtask(&["models", "--always"])]),
         ("checks", vec![xtask(&["check", "--all"])]),
