@@ -125,7 +125,15 @@ const FAULTS: &[Fault] = &[
         right: "return -count & 7",
         wrong: "return 0",
         installed: false,
-        stages: &["python", "octave", "octave-files"],
+        stages: &["python"],
+    },
+    Fault {
+        what: "a sparse matrix that is refused for its first row",
+        file: "octave/src/value_codec.c",
+        right: "if (row < row_min || row >= rows)",
+        wrong: "if (row <= row_min || row >= rows)",
+        installed: true,
+        stages: &["octave", "octave-files"],
     },
     Fault {
         what: "a library that is not packed",
