@@ -89,8 +89,13 @@ fn profiling_names_of_missing_functions_are_link_errors() {
     let folder = Folder::new("missing");
     small_library(&folder);
     let names = functions(&["MPI_Wait"]);
-    let result =
-        link(&folder.0.join("library.a"), &names, &folder.0.join("scratch"), &folder.0.join("other"));
+    let result = link(
+        COMPILER,
+        &folder.0.join("library.a"),
+        &names,
+        &folder.0.join("scratch"),
+        &folder.0.join("other"),
+    );
     assert!(result.is_err());
     assert_eq!(std::fs::read_dir(folder.0.join("other")).expect("the folder exists").count(), 0);
 }
