@@ -60,6 +60,7 @@ functions! {
     abort = "PMPI_Abort", (MPI_Comm, c_int);
     file_create_errhandler = "PMPI_File_create_errhandler", (MPI_File_errhandler_function, *mut MPI_Errhandler);
     errhandler_free = "PMPI_Errhandler_free", (*mut MPI_Errhandler);
+    get_library_version = "PMPI_Get_library_version", (*mut c_char, *mut c_int);
     query_thread = "PMPI_Query_thread", (*mut c_int);
     error_class = "PMPI_Error_class", (c_int, *mut c_int);
     error_string = "PMPI_Error_string", (c_int, *mut c_char, *mut c_int);
@@ -105,7 +106,8 @@ functions! {
         (*const c_char, *const c_void, MPI_Count, MPI_Datatype, *mut c_void, MPI_Count, *mut MPI_Count);
     unpack_external = "PMPI_Unpack_external_c",
         (*const c_char, *const c_void, MPI_Count, *mut MPI_Count, *mut c_void, MPI_Count, MPI_Datatype);
-    status_set_elements = "PMPI_Status_set_elements_c", (*mut MPI_Status, MPI_Datatype, MPI_Count);
+    // Its newer name, with _c behind, MPICH has from version 4.1 on only.
+    status_set_elements = "PMPI_Status_set_elements_x", (*mut MPI_Status, MPI_Datatype, MPI_Count);
     status_set_cancelled = "PMPI_Status_set_cancelled", (*mut MPI_Status, c_int);
     grequest_start = "PMPI_Grequest_start", (
         MPI_Grequest_query_function, MPI_Grequest_free_function, MPI_Grequest_cancel_function, *mut c_void,
@@ -135,6 +137,12 @@ functions! {
 
 fn check(name: &'static str, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS { Ok(()) } else { Err(Error::Code(name, code)) }
+}
+
+/// What a function has written to a buffer, and how long it says that it is.
+fn rust_text(text: &[c_char], length: c_int) -> String {
+    let bytes: Vec<u8> = text.iter().take(length as usize).map(|&letter| letter as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Library {
@@ -179,6 +187,14 @@ impl Library {
         Ok(handle)
     }
 
+    pub fn version(&self) -> Result<String> {
+        let (mut text, mut length) = ([0 as c_char; MPI_MAX_LIBRARY_VERSION_STRING], 0);
+        // SAFETY: room for any version, and a place for its length.
+        let got = unsafe { (self.get_library_version)(text.as_mut_ptr(), &raw mut length) };
+        check("MPI_Get_library_version", got)?;
+        Ok(rust_text(&text, length))
+    }
+
     pub fn thread_level(&self) -> Result<c_int> {
         let mut level = 0;
         // SAFETY: a place for the result.
@@ -192,7 +208,7 @@ impl Library {
         status.MPI_TAG = MPI_ANY_TAG;
         // SAFETY: a status that can be written.
         unsafe {
-            check("MPI_Status_set_elements_c", (self.status_set_elements)(status, MPI_BYTE, bytes))?;
+            check("MPI_Status_set_elements_x", (self.status_set_elements)(status, MPI_BYTE, bytes))?;
             check("MPI_Status_set_cancelled", (self.status_set_cancelled)(status, 0))
         }
     }

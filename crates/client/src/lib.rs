@@ -110,6 +110,15 @@ impl Mpi {
         self.0.abort(code);
     }
 
+    /// What it says of itself, in its first line (section 9.1.1).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn version(self) -> Result<String> {
+        let words = self.0.version()?;
+        Ok(words.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
     /// A handle of an error handler of files (section 9.3.3). What it does is the caller's to know.
     ///
     /// # Errors

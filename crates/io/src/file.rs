@@ -18,6 +18,7 @@ use crate::locks::Locks;
 use crate::locks::disjoint::{self, Shown};
 use crate::locks::ways::LockWay;
 use crate::pointer::Pointer;
+use crate::report;
 use crate::representation::Representation;
 use crate::view::View;
 
@@ -170,6 +171,7 @@ fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<M
     if mode & MPI_MODE_APPEND != 0 {
         file.append()?;
     }
+    report::opened(mpi, path, processes)?;
     let mut files = files();
     let handle = files.last_key_value().map_or(FIRST_HANDLE, |(last, _)| last + 1);
     files.insert(handle, Arc::new(file));
@@ -344,8 +346,9 @@ impl File {
     /// # Errors
     /// What MPI returns.
     pub fn info(&self) -> Result<MPI_Info> {
-        let hints = self.state().hints;
-        Ok(self.mpi.new_info(&hints.values())?)
+        let mut values = self.state().hints.values();
+        values.push(("postrider_io", env!("CARGO_PKG_VERSION").to_owned()));
+        Ok(self.mpi.new_info(&values)?)
     }
 
     /// `MPI_File_get_group`.

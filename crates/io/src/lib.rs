@@ -27,6 +27,7 @@ mod hints;
 mod layout;
 mod locks;
 mod pointer;
+mod report;
 pub mod representation;
 pub mod transfer;
 mod view;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use postrider_abi::*;
 
-use super::{Library, check};
+use super::{Library, check, rust_text};
 use crate::Result;
 
 /// Texts of a class that are remembered at the same time.
@@ -35,8 +35,7 @@ impl Library {
         // SAFETY: room for any text, and a place for its length.
         let got = unsafe { (self.error_string)(code, text.as_mut_ptr(), &raw mut length) };
         check("MPI_Error_string", got)?;
-        let bytes: Vec<u8> = text.iter().take(length as usize).map(|&letter| letter as u8).collect();
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(rust_text(&text, length))
     }
 
     /// An error code of this class with this text; the class itself if the library gives none.
