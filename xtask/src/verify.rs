@@ -65,6 +65,7 @@ const WAITING: &[Stage] = &[
     ("environment", |_| Ok(vec![xtask(&["setup"])])),
     ("hosts", hosts),
     ("engine", engine),
+    ("mpich-io", mpich_io),
     ("mpich-abi", mpich_abi),
     ("octave", |rotation| octave(rotation, "shared-memory", "all")),
     ("docs", |_| Ok(vec![xtask(&["docs"])])),
@@ -208,6 +209,27 @@ fn rust(rotation: &Rotation) -> Result<Vec<Command>> {
 fn engine(rotation: &Rotation) -> Result<Vec<Command>> {
     let mpich = ["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"];
     Ok(vec![xtask(&[&mpich[..], &["--rotation", rotation.word()]].concat())])
+}
+
+/// Our I/O on MPICH, by our launcher and by MPICH's, with programs of both ABIs; and how users load it.
+fn mpich_io(rotation: &Rotation) -> Result<Vec<Command>> {
+    let mpich = environment::mpich()?;
+    let compiler = mpich.join("bin/mpicc").display().to_string();
+    let test = |engine: &str, compiler: &[&str]| {
+        let how = ["test", "--engine", engine, "--watchdog", "60", "--rotation", rotation.word()];
+        xtask(&[&how[..], compiler].concat())
+    };
+    let of_mpich = ["--compiler", &compiler];
+    let mut layer = Command::new("python3");
+    layer.arg("-B").arg(workspace::root().join("tests/layer/layer.py"));
+    layer.arg(workspace::installation()).arg(&mpich).arg(workspace::target()?.join("verify/layer"));
+    Ok(vec![
+        test("mpich-io", &[]),
+        test("mpich-preload", &[]),
+        test("mpich-io", &of_mpich),
+        test("mpich-preload", &of_mpich),
+        layer,
+    ])
 }
 
 fn launcher() -> PathBuf {

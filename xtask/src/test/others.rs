@@ -29,6 +29,16 @@ pub fn run(report: &Report) -> Result<()> {
             "programs on MPICH",
             vec![xtask(&["test", "--engine", "mpich", "--ranks", "2", "--watchdog", "20"])],
         ),
+        (
+            "our I/O on MPICH",
+            ["mpich-io", "mpich-preload"]
+                .iter()
+                .flat_map(|engine| {
+                    let standard = xtask(&["test", "--engine", engine, "--watchdog", "60"]);
+                    [standard, xtask(&["test", "--engine", engine, "--watchdog", "60", "--compiler", &other])]
+                })
+                .collect(),
+        ),
         ("mpi4py", vec![xtask(MPI4PY)]),
         ("mpi4py's wheel with MPICH's ABI", vec![xtask(&[MPI4PY, &["--wheel"]].concat())]),
         ("hosts", vec![xtask(&["hosts", "test", "--all"])]),

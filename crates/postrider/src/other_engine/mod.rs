@@ -184,3 +184,22 @@ fn before(path: &Path, variable: &str) -> OsString {
     }
     list
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preloaded(set: &[&str], libraries: &[&str]) -> Option<OsString> {
+        let variables = set.iter().map(|value| (ENV_PRELOAD.into(), value.into())).collect();
+        let mut application =
+            Application { ranks: 1, program: "true".into(), arguments: Vec::new(), wdir: None, variables };
+        preload(&mut application, libraries.iter().map(PathBuf::from));
+        application.variables.pop().map(|(_, value)| value)
+    }
+
+    #[test]
+    fn what_the_user_preloads_comes_first_and_stays() {
+        assert_eq!(preloaded(&["tool.so"], &["io.so", "mpi.so"]), Some("tool.so:io.so:mpi.so".into()));
+        assert_eq!(preloaded(&["old.so", "tool.so"], &[]), Some("tool.so".into()));
+    }
+}

@@ -92,3 +92,12 @@ fn what_cannot_be_is_refused() {
     let (_kept, prefix) = install(HYDRA.0, HYDRA.1);
     expect(&mut on(&prefix, &["--transport", "file", "true"]), 2, &["--transport file", "leave it out"]);
 }
+
+#[test]
+fn files_are_ours_only_where_our_functions_can_run() {
+    let (_kept, prefix) = install(OPEN_MPI.0, OPEN_MPI.1);
+    expect(&mut on(&prefix, &["--io", "postrider", "true"]), 2, &["neither the standard ABI nor MPICH's"]);
+    // This launcher has no installation around it.
+    let (_kept, prefix) = install(HYDRA.0, HYDRA.1);
+    expect(&mut on(&prefix, &["--io", "postrider", "true"]), 2, &["nothing for --io postrider"]);
+}
