@@ -47,6 +47,7 @@ void measure_arguments(struct settings *settings, int argc, char **argv)
     settings->iterations_max = 1 << 20;
     settings->window = 64;
     settings->operation = "";
+    settings->directory = ".";
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             measure_fail("this argument needs a value", argv[i]);
@@ -60,6 +61,8 @@ void measure_arguments(struct settings *settings, int argc, char **argv)
             settings->window = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--operation") == 0)
             settings->operation = argv[i + 1];
+        else if (strcmp(argv[i], "--directory") == 0)
+            settings->directory = argv[i + 1];
         else
             measure_fail("unknown argument", argv[i]);
     }

@@ -19,8 +19,8 @@
 
 enum { MEASURE_SIZES_MAX = 64 };
 
-/* What the command line says: message sizes in bytes, time for each size in seconds, a bound on a batch, and one on the
-   messages under way. */
+/* What the command line says: message sizes in bytes, time for each size in seconds, a bound on a batch, one on the
+   messages under way, what is to be measured, and where files are. */
 struct settings {
     size_t sizes[MEASURE_SIZES_MAX];
     int size_count;
@@ -28,12 +28,14 @@ struct settings {
     int iterations_max;
     int window;
     const char *operation;
+    const char *directory;
 };
 
 /* Runs `iterations` of the operation under test. Called by all ranks at once. */
 typedef void (*measure_body)(void *context, int iterations);
 
-/* Reads --sizes A,B,…  --budget-ms N  --iterations-max N  --window N  --operation NAME; ends the job when one is wrong. */
+/* Reads --sizes A,B,…  --budget-ms N  --iterations-max N  --window N  --operation NAME  --directory PATH; ends the job when one
+   is wrong. */
 void measure_arguments(struct settings *settings, int argc, char **argv);
 
 /* The largest of the sizes. */

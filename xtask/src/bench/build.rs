@@ -13,7 +13,7 @@ use super::engines::Engine;
 use crate::{environment, workspace};
 
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
-const MPI_PROGRAMS: [(&str, &[&str]); 11] = [
+const MPI_PROGRAMS: [(&str, &[&str]); 15] = [
     ("hello", &[]),
     ("latency", &["measure", "record"]),
     ("bandwidth", &["measure", "record"]),
@@ -25,6 +25,10 @@ const MPI_PROGRAMS: [(&str, &[&str]); 11] = [
     ("mandelbrot", &["measure", "record"]),
     ("broadcast", &["measure", "record"]),
     ("aggregation", &["measure", "record"]),
+    ("io_atomic", &["io", "measure", "record"]),
+    ("io_pointer", &["io", "measure", "record"]),
+    ("io_patterns", &["io", "measure", "record"]),
+    ("io_lock", &["io", "measure", "record"]),
 ];
 
 /// Programs without MPI.
@@ -91,7 +95,7 @@ impl Workshop {
         for source in std::iter::once(&name).chain(more) {
             command.arg(sources.join(format!("{source}.c")));
         }
-        succeed(command.arg("-o").arg(directory.join(name)).args(arguments))
+        succeed(command.arg("-o").arg(directory.join(name)).args(arguments).arg("-lm"))
     }
 }
 

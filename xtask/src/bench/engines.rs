@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::build::Workshop;
 use super::figures::{Program, Task};
+use super::io::Way;
 use super::octave::Front;
 
 /// What runs a program. The floor is the system itself: a program without MPI, started without a launcher.
@@ -36,6 +37,10 @@ pub enum Engine {
     #[value(skip)]
     #[serde(untagged)]
     Front(Front),
+    /// Postrider's files with another way of locking, or on another engine.
+    #[value(skip)]
+    #[serde(untagged)]
+    Io(Way),
 }
 
 /// Where ranks run, or the directory that messages in files go through.
@@ -56,15 +61,23 @@ pub enum Place {
     Hosts,
     /// Nodes of 32 ranks that share one machine.
     Nodes,
+    /// `/dev/shm`, while two other processes compute.
+    TmpfsBusy,
+    /// A directory on the disk.
+    Disk,
+    /// A slow file system.
+    Slow,
+    /// A slow file system that refuses locks.
+    SlowNoLocks,
 }
 
 impl Place {
     /// The directory, or nothing where the engine chooses.
     pub fn directory(self) -> Option<PathBuf> {
         match self {
-            Place::Usual | Place::OneHost | Place::TwoHosts | Place::Hosts | Place::Nodes => None,
-            Place::Tmpfs => Some("/dev/shm".into()),
+            Place::Tmpfs | Place::TmpfsBusy => Some("/dev/shm".into()),
             Place::Tmpdir => Some(std::env::temp_dir()),
+            _ => None,
         }
     }
 
@@ -78,6 +91,10 @@ impl Place {
             Place::TwoHosts => "two hosts",
             Place::Hosts => "one rank a host",
             Place::Nodes => "nodes of 32",
+            Place::TmpfsBusy => "tmpfs beside two busy processes",
+            Place::Disk => "disk",
+            Place::Slow => "slow",
+            Place::SlowNoLocks => "slow without locks",
         }
     }
 }
@@ -95,6 +112,7 @@ impl Engine {
             Engine::Openmpi => "openmpi",
             Engine::Floor => "floor",
             Engine::Front(front) => front.name(),
+            Engine::Io(way) => way.name(),
         }
     }
 
@@ -102,7 +120,7 @@ impl Engine {
     pub fn library_name(self) -> &'static str {
         match self {
             _ if self.is_postrider() => "Postrider",
-            Engine::Mpich => "MPICH",
+            Engine::Mpich | Engine::Io(Way::OnMpich) => "MPICH",
             Engine::Openmpi => "Open MPI",
             _ => "",
         }
@@ -110,7 +128,11 @@ impl Engine {
 
     /// Whether this is Postrider, in whichever way.
     pub fn is_postrider(self) -> bool {
-        !matches!(self, Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_))
+        match self {
+            Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_) => false,
+            Engine::Io(way) => way != Way::OnMpich,
+            _ => true,
+        }
     }
 
     /// The command that runs `task` on this engine.
@@ -118,7 +140,7 @@ impl Engine {
         let mut command = match task.program {
             Program::Front { name, .. } => self.front()?.command(workshop, task, name)?,
             Program::Floor(name) => Command::new(workshop.binaries(Engine::Floor).join(name)),
-            Program::Mpi(name) => {
+            Program::Mpi(name) | Program::Io { name, .. } => {
                 self.launcher(workshop, task.ranks, &[workshop.binaries(self).join(name)])?
             }
             Program::Octave(name) => self.launcher(
@@ -129,6 +151,9 @@ impl Engine {
         };
         if !matches!(task.program, Program::Front { .. }) {
             command.args(&task.arguments);
+        }
+        if !task.operations.is_empty() {
+            command.args(["--operation", &task.operations.join(",")]);
         }
         if let Some(directory) = task.place.directory() {
             command.env("TMPDIR", directory);
@@ -150,6 +175,7 @@ impl Engine {
             Engine::PostriderFile => postrider(workshop, ranks, "file")?,
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
+            Engine::Io(way) => way.launcher(workshop, ranks)?,
             Engine::Floor | Engine::Front(_) => bail!("{} has no launcher of its own", self.name()),
             Engine::PostriderScp | Engine::PostriderCentral | Engine::PostriderCentralSlow => {
                 bail!("this is a way between hosts: `cargo xtask bench hosts` measures it")
@@ -170,7 +196,8 @@ pub fn postrider(workshop: &Workshop, ranks: u32, transport: &str) -> Result<Com
     Ok(command)
 }
 
-fn mpich(workshop: &Workshop, ranks: u32) -> Result<Command> {
+/// MPICH's launcher.
+pub fn mpich(workshop: &Workshop, ranks: u32) -> Result<Command> {
     let prefix = workshop.environment("mpich", "mpich")?;
     let mut command = Command::new(prefix.join("bin/mpiexec"));
     command.args(["-n", &ranks.to_string()]).env("LD_LIBRARY_PATH", prefix.join("lib"));

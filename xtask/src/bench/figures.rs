@@ -5,6 +5,7 @@
 use clap::ValueEnum;
 
 use super::engines::{Engine, Place};
+use super::io::Way;
 use super::octave::Front;
 
 /// What the bench can answer.
@@ -32,6 +33,9 @@ pub enum Figure {
     File,
     /// Messages between two Octave processes.
     Octave,
+    /// Files; `cargo xtask bench io` has their tasks.
+    #[value(skip)]
+    Io,
 }
 
 impl Figure {
@@ -48,6 +52,13 @@ pub enum Program {
     Mpi(&'static str),
     /// An Octave script, under the engine's launcher.
     Octave(&'static str),
+    /// A program about files, under the engine's launcher.
+    Io {
+        /// Its name.
+        name: &'static str,
+        /// The ways, beside the engines, on which it says something.
+        ways: &'static [Way],
+    },
     /// A program without MPI.
     Floor(&'static str),
     /// A program that there is for each of these front ends. Its arguments are the time for each size, and sizes.
@@ -68,6 +79,8 @@ pub struct Task {
     pub program: Program,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// What it measures, where it goes on after one that fails.
+    pub operations: Vec<&'static str>,
     /// Number of ranks.
     pub ranks: u32,
     /// The directory for messages in files.
@@ -83,7 +96,8 @@ pub struct Task {
 impl Task {
     /// A program on so many ranks.
     pub fn new(figure: Figure, program: Program, ranks: u32, arguments: Vec<String>) -> Self {
-        Task { figure, program, arguments, ranks, place: Place::Usual, turns: 1, starts: 0, limit_s: 90 }
+        let (place, operations) = (Place::Usual, Vec::new());
+        Task { figure, program, arguments, operations, ranks, place, turns: 1, starts: 0, limit_s: 90 }
     }
 
     /// A program of the front ends: time for each size, sizes.
@@ -117,7 +131,7 @@ impl Task {
     /// What it is called while it runs, and where it fails.
     pub fn name(&self) -> String {
         match self.program {
-            Program::Front { name, .. } => name.to_owned(),
+            Program::Front { name, .. } | Program::Io { name, .. } => name.to_owned(),
             _ => self.figure.name(),
         }
     }
@@ -127,6 +141,10 @@ impl Task {
         let fits = |engine: Engine| match (self.figure, self.program) {
             (_, Program::Floor(_)) => false,
             (_, Program::Front { fronts, .. }) => fronts.iter().any(|&front| engine == Engine::Front(front)),
+            (_, Program::Io { ways, .. }) => match engine {
+                Engine::Io(way) => ways.contains(&way),
+                _ => true,
+            },
             (Figure::File, _) => engine == Engine::PostriderFile,
             (Figure::Octave, _) if self.place == Place::Usual => engine == Engine::Postrider,
             (Figure::Octave, _) => engine == Engine::PostriderFile,
@@ -280,6 +298,7 @@ fn tasks_of(figure: Figure, scale: &Scale) -> Vec<Task> {
             [Place::Tmpfs, Place::Tmpdir].into_iter().flat_map(|place| file(scale, place)).collect()
         }
         Figure::Octave => octave(scale),
+        Figure::Io => Vec::new(),
     }
 }
 

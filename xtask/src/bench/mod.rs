@@ -16,6 +16,7 @@ mod build;
 mod engines;
 mod figures;
 mod hosts;
+mod io;
 pub mod machine;
 mod octave;
 mod overview;
@@ -36,7 +37,7 @@ use anyhow::{Result, ensure};
 
 use crate::workspace;
 use build::Workshop;
-use engines::Engine;
+use engines::{Engine, Place};
 use figures::{Figure, Scale, Task};
 use process::{Finished, Outcome};
 use record::{Failure, Run, Sample};
@@ -77,6 +78,8 @@ pub struct Arguments {
 enum Other {
     /// Measure messages, broadcasts and aggregation between hosts, as figures 7 to 10 of the paper do.
     Hosts(hosts::Arguments),
+    /// Measure files beside ROMIO and OMPIO: atomic mode, shared pointers as figures 8 to 10 of the paper do, and arrays.
+    Io(io::Arguments),
     /// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files, as figures 1 to 5 of the paper do.
     Octave(octave::Arguments),
     /// Time every algorithm of the collective operations, and print the rows of the engine's table that follow.
@@ -87,6 +90,7 @@ enum Other {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.other {
         Some(Other::Hosts(arguments)) => return hosts::run(arguments),
+        Some(Other::Io(arguments)) => return io::run(arguments),
         Some(Other::Octave(arguments)) => return octave::run(arguments),
         Some(Other::Tune(arguments)) => return tune::run(arguments),
         None => {}
@@ -144,6 +148,8 @@ struct Session<'a> {
     tasks: Vec<Task>,
     repetitions: u32,
     run: Run,
+    /// Operations that have failed, which are not tried again in the same place.
+    failed: Vec<(&'static str, Engine, Place)>,
 }
 
 impl<'a> Session<'a> {
@@ -157,6 +163,7 @@ impl<'a> Session<'a> {
             tasks: figures::tasks(&arguments.figure, &scale),
             repetitions,
             run: Run::new(arguments.quick, repetitions, scale.budget_ms, workshop),
+            failed: Vec::new(),
         };
         workshop.compile(&arguments.engines)?;
         for &engine in &arguments.engines {
@@ -212,6 +219,9 @@ impl<'a> Session<'a> {
         if task.starts > 0 {
             return self.measure_starts(task, engine, repetition);
         }
+        if !task.operations.is_empty() {
+            return io::measure_operations(self, task, engine, repetition);
+        }
         let finished = self.start(task, engine);
         for line in finished.lines() {
             self.run.add(engine, task.place, &line);
@@ -238,6 +248,7 @@ impl<'a> Session<'a> {
     }
 
     fn start(&self, task: &Task, engine: Engine) -> Finished {
+        let _busy = io::Busy::beside(task.place);
         match engine.command(self.workshop, task) {
             Ok(mut command) => {
                 process::run(&mut command, Duration::from_secs(task.limit_s), &self.workshop.work)
@@ -247,13 +258,11 @@ impl<'a> Session<'a> {
     }
 
     fn fail(&mut self, task: &Task, engine: Engine, repetition: u32, finished: &Finished) {
-        self.run.failures.push(Failure {
-            figure: task.name(),
-            engine,
-            place: task.place,
-            ranks: task.ranks,
-            repetition,
-            reason: finished.reason(),
-        });
+        self.fail_for(task.name(), (task, engine, repetition), finished.reason());
+    }
+
+    fn fail_for(&mut self, figure: String, (task, engine, repetition): (&Task, Engine, u32), reason: String) {
+        let Task { place, ranks, .. } = *task;
+        self.run.failures.push(Failure { figure, engine, place, ranks, repetition, reason });
     }
 }

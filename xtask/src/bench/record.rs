@@ -25,6 +25,8 @@ pub struct Line {
     unit: String,
     /// The version string of the MPI library.
     pub library: Option<String>,
+    /// An operation that is over, in a program that has several.
+    pub done: Option<String>,
 }
 
 impl Line {
@@ -87,6 +89,22 @@ pub struct Failure {
     pub repetition: u32,
     /// What happened.
     pub reason: String,
+}
+
+impl Failure {
+    /// Whether a quantity is missing because of this: it has the name of the operation that failed, or one that begins with it.
+    pub fn is_of(&self, figure: &str) -> bool {
+        figure.strip_prefix(&self.figure).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+
+    /// What stands in place of a number.
+    pub fn word(&self) -> &'static str {
+        match &self.reason {
+            reason if reason.contains("wrong contents") => "wrong",
+            reason if reason.starts_with("ended after") => "too slow",
+            _ => "fails",
+        }
+    }
 }
 
 /// One session with everything that has to be known about it.

@@ -45,6 +45,8 @@ pub const ONE_HOST: &str = "# Benchmarks\n";
 pub const BETWEEN: &str = "# Between hosts\n";
 /// That of the front ends.
 pub const FRONTS: &str = "# Octave beside C and Python\n";
+/// That of files.
+pub const FILES: &str = "# Files\n";
 
 /// Puts a part, which begins with the line `heading`, in its place on the page.
 pub fn write(root: &Path, heading: &str, part: &str) -> Result<()> {
@@ -56,9 +58,9 @@ pub fn write(root: &Path, heading: &str, part: &str) -> Result<()> {
 }
 
 fn with_part(page: &str, heading: &str, part: &str) -> String {
-    let headings = [ONE_HOST, BETWEEN, FRONTS];
+    let headings = [ONE_HOST, BETWEEN, FRONTS, FILES];
     let begins = |line: &str| headings.into_iter().find(|heading| line == *heading);
-    let (mut parts, mut current): ([String; 3], usize) = Default::default();
+    let (mut parts, mut current): ([String; 4], usize) = Default::default();
     for line in page.split_inclusive('\n') {
         current = begins(line).and_then(|found| headings.iter().position(|h| *h == found)).unwrap_or(current);
         parts[current].push_str(line);

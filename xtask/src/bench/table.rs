@@ -9,9 +9,10 @@ use std::io::IsTerminal;
 use clap::ValueEnum;
 
 use super::engines::{Engine, Place};
+use super::io::Way;
 use super::octave::{self, Front};
 use super::overview;
-use super::record::{Cell, Run};
+use super::record::{Cell, Failure, Run};
 use super::targets::Target;
 
 /// Everything measured of one quantity.
@@ -39,7 +40,9 @@ const ENGINES: [Engine; 8] = [
 
 /// All columns that a table can have, in their order.
 fn columns() -> impl Iterator<Item = Engine> {
-    ENGINES.into_iter().chain(Front::value_variants().iter().copied().map(Engine::Front))
+    let ways = Way::value_variants().iter().copied().map(Engine::Io);
+    let fronts = Front::value_variants().iter().copied().map(Engine::Front);
+    ENGINES.into_iter().chain(ways).chain(fronts)
 }
 
 /// All tables of a session: the overviews, and the quantities in the order in which they were measured.
@@ -63,8 +66,12 @@ fn quantities(run: &Run) -> Vec<Table> {
 
 fn table(run: &Run, figure: &str, place: Place) -> Table {
     let cells: Vec<&Cell> = run.cells.iter().filter(|c| c.figure == figure && c.place == place).collect();
-    let columns: Vec<Engine> =
-        columns().filter(|&engine| cells.iter().any(|cell| cell.engine == engine)).collect();
+    let failures: Vec<&Failure> =
+        run.failures.iter().filter(|f| f.is_of(figure) && f.place == place).collect();
+    let has = |engine: &Engine| {
+        cells.iter().any(|cell| cell.engine == *engine) || failures.iter().any(|f| f.engine == *engine)
+    };
+    let columns: Vec<Engine> = columns().filter(has).collect();
     let mut keys: Vec<(u32, u64)> = cells.iter().map(|cell| (cell.ranks, cell.bytes)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -77,7 +84,16 @@ fn table(run: &Run, figure: &str, place: Place) -> Table {
     }
     let row = |(&(ranks, bytes), ratio): (&(u32, u64), &Option<f64>)| {
         let mut row = vec![ranks.to_string(), size(bytes)];
-        row.extend(columns.iter().map(|&engine| number(value(&cells, engine, (ranks, bytes)))));
+        row.extend(columns.iter().map(|&engine| {
+            match value(&cells, engine, (ranks, bytes)) {
+                None => failures
+                    .iter()
+                    .find(|failure| (failure.engine, failure.ranks) == (engine, ranks))
+                    .map_or("-", |failure| failure.word())
+                    .to_owned(),
+                value => number(value),
+            }
+        }));
         if has_ratio {
             row.push(number(*ratio));
         }

@@ -399,7 +399,7 @@ fn launch(state: &Path, options: &Options, life: Life) -> Result<(Child, Option<
 }
 
 /// The slow file system's program, built when it is missing or old.
-fn slowfs() -> Result<PathBuf> {
+pub fn slowfs() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args(["build", "--quiet", "--package", "postrider-slowfs"]))?;
     Ok(workspace::target()?.join("debug/postrider-slowfs"))

@@ -98,6 +98,7 @@ fn measure(arguments: &Arguments, workshop: &Workshop, directory: &Path) -> Resu
         tasks: figures::tasks(&arguments.figure, &scale),
         repetitions,
         run: Run::new(arguments.quick, repetitions, scale.budget_ms, workshop),
+        failed: Vec::new(),
     };
     for &front in chosen {
         session.try_engine(Engine::Front(front), &front.first_task());

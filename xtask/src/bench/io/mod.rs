@@ -1,0 +1,136 @@
+//! `cargo xtask bench io`: files, beside ROMIO and OMPIO, and each of Postrider's ways of locking beside the others.
+//!
+//! The paper is "Implementing MPI-IO Atomic Mode and Shared File Pointers Using MPI One-Sided Communication", whose figures 8 to 10 are
+//! measured anew; arrays and locks come in addition. Everything runs in memory, on a disk, and on a slow file system with locks and without.
+//! A session is one of the bench. Its programs have several operations each, and check what is in the file: when one fails, it is
+//! recorded as failed, and the program is started again with those after it.
+//!
+//! - [`figures`]: the tasks.
+//! - [`ways`]: how programs are started with each way of locking, and on MPICH.
+//! - [`sites`]: the directories, and the processes that disturb.
+//! - [`targets`] and [`report`]: what is to be reached, and the part of `docs/BENCHMARKS.md`.
+
+mod figures;
+mod report;
+mod sites;
+mod targets;
+mod ways;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+
+pub use sites::Busy;
+pub use ways::Way;
+
+use super::build::Workshop;
+use super::engines::Engine;
+use super::figures::Task;
+use super::process::Outcome;
+use super::record::Run;
+use super::{Session, table};
+use crate::workspace;
+use figures::{Figure, Scale};
+use sites::{SLOW, Sites};
+
+/// Measure files beside ROMIO and OMPIO: atomic mode, shared pointers as figures 8 to 10 of the paper do, and arrays.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A short session of a few minutes: few sizes, few ranks, one repetition.
+    #[arg(long)]
+    quick: bool,
+    /// Only these figures of the paper, or these parts, separated by commas (default: all).
+    #[arg(long, value_enum, value_delimiter = ',')]
+    figure: Vec<Figure>,
+    /// Engines to compare, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "postrider,mpich,openmpi")]
+    engines: Vec<Engine>,
+    /// Ways of locking, and Postrider's files on MPICH, separated by commas (default: all).
+    #[arg(long, value_enum, value_delimiter = ',')]
+    ways: Vec<Way>,
+    /// How often every task runs with every engine and way (default: 3, quick: 1).
+    #[arg(long)]
+    repetitions: Option<u32>,
+    /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4).
+    #[arg(long, value_delimiter = ',')]
+    ranks: Vec<u32>,
+    /// Directory for the results (default: bench/runs/DATE-HOST-io, quick: target/bench/quick-io).
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Postrider's installation (default: what `cargo xtask build` has made).
+    #[arg(long)]
+    prefix: Option<PathBuf>,
+    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "engines", "ways", "ranks", "out", "repetitions"])]
+    report: Option<PathBuf>,
+}
+
+/// Measures and reports, or only reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let root = workspace::root();
+    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
+    if let Some(directory) = &arguments.report {
+        let run = Run::load(directory)?;
+        super::plot(&workshop, "plot_io.py", directory)?;
+        let part = report::markdown(&run, directory, root);
+        return super::report::write(root, super::report::FILES, &part);
+    }
+    let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-io")?;
+    let run = measure(arguments, &workshop)?;
+    run.save(&directory)?;
+    table::print(&run, targets::targets(&run));
+    super::plot(&workshop, "plot_io.py", &directory)?;
+    eprintln!("bench: results and plots are in {}", directory.display());
+    Ok(())
+}
+
+/// Keeps the engines and ways with which a first program runs, and runs all tasks with them.
+fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
+    let scale = Scale::new(arguments.quick, &arguments.ranks);
+    let repetitions = arguments.repetitions.unwrap_or(if arguments.quick { 1 } else { 3 }).max(1);
+    let ways = if arguments.ways.is_empty() { ways::LOCKS } else { &arguments.ways };
+    workshop.compile(&arguments.engines)?;
+    let sites = Sites::start(workshop)?;
+    let mut session = Session {
+        workshop,
+        engines: Vec::new(),
+        tasks: figures::tasks(&arguments.figure, &scale, &sites),
+        repetitions,
+        run: Run::new(arguments.quick, repetitions, scale.budget_ms, workshop),
+        failed: Vec::new(),
+    };
+    session.run.notes.push(format!("the slow file system is postrider-slowfs {}", SLOW.join(" ")));
+    for engine in arguments.engines.iter().copied().chain(ways.iter().copied().map(Engine::Io)) {
+        session.try_engine(engine, &Task::hello());
+    }
+    ensure!(
+        !session.engines.is_empty(),
+        "none of the chosen engines runs a program; the reasons stand above"
+    );
+    Ok(session.measure())
+}
+
+/// Runs the operations of a task. One that fails is recorded, and those after it run anew; with more ranks it is not tried again.
+pub(super) fn measure_operations(session: &mut Session, task: &Task, engine: Engine, repetition: u32) {
+    let place = task.place;
+    let is_failed = |session: &Session, name| session.failed.contains(&(name, engine, place));
+    let (failed, mut left): (Vec<_>, Vec<_>) =
+        task.operations.iter().copied().partition(|name| is_failed(session, name));
+    for name in failed.into_iter().filter(|_| repetition == 1) {
+        let reason = "not tried: it failed with fewer ranks".to_owned();
+        session.fail_for(name.to_owned(), (task, engine, repetition), reason);
+    }
+    while !left.is_empty() {
+        let finished = session.start(&Task { operations: left.clone(), ..task.clone() }, engine);
+        for line in finished.lines() {
+            session.run.add(engine, place, &line);
+            left.retain(|name| line.done.as_deref() != Some(name));
+        }
+        if finished.outcome == Outcome::Succeeded && left.is_empty() {
+            return;
+        }
+        let name = if left.is_empty() { task.operations[task.operations.len() - 1] } else { left.remove(0) };
+        session.fail_for(name.to_owned(), (task, engine, repetition), finished.reason());
+        session.failed.push((name, engine, place));
+    }
+}
