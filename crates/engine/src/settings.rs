@@ -128,7 +128,8 @@ mod tests {
         }
         text.push_str(
             "\nA number, for which a hint of the call goes first: `POSTRIDER_CONNECT_TIMEOUT` says for how many seconds `MPI_Comm_connect` waits at a\n\
-             port where nobody calls `MPI_Comm_accept`, without its hint `timeout` (180).\n",
+             port where nobody calls `MPI_Comm_accept`, without its hint `timeout` (180).\n\n\
+             Those of files are in [IO.md](IO.md).\n",
         );
         text
     }
