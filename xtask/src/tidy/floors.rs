@@ -45,6 +45,7 @@ const UNSAFE: &[&str] = &[
     "crates/io/src/disk.rs",
     "crates/io/src/representation.rs",
     "crates/preload/src/handlers.rs",
+    "crates/preload/src/other_abi.rs",
     // Types of C functions, which are unsafe to call.
     "crates/abi/src/types.rs",
 ];
