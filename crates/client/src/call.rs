@@ -11,7 +11,7 @@ mod one_sided;
 mod requests;
 mod scope;
 
-pub use communicators::{Communicator, OwnedCommunicator};
+pub use communicators::{Communicator, OwnedCommunicator, Parts};
 pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
 pub use info::info_values;
 pub use one_sided::{Epochs, Numbers, Place};

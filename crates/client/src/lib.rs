@@ -12,7 +12,7 @@ use std::fmt;
 
 pub use call::{
     Buffer, Communicator, Contents, Datatype, Epochs, Numbers, Outcome, OwnedCommunicator, OwnedDatatype,
-    Pending, Place, loaded_after,
+    Parts, Pending, Place, loaded_after,
 };
 
 use call::Library;

@@ -7,7 +7,7 @@
 //! Aggregators do not write the holes between runs back, as other libraries do under a lock of the file system: those
 //! bytes are not theirs, and there are no locks here. Where ranges overlap, the highest rank's bytes win.
 
-use postrider_client::Communicator;
+use postrider_client::{Communicator, Parts};
 
 use crate::agreement::agree;
 use crate::disk::Disk;
@@ -153,13 +153,17 @@ pub fn write(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &[u8]) -> Re
         return agree(team.communicator, crate::access::write(disk, view, at, bytes));
     };
     let ranks = team.communicator.size()? as usize;
-    let mut result = Ok(());
+    let (mut parts, mut received) = (Parts::default(), Parts::default());
+    let (mut result, mut buffer) = (Ok(()), Vec::new());
     for round in 0..plan.rounds {
         let wanted = plan.wanted(team, &pieces, ranks, round);
-        let parts: Vec<Vec<u8>> = wanted.iter().map(|pieces| pack_write(pieces, bytes)).collect();
-        let received = team.communicator.exchange(&parts)?;
+        parts.clear();
+        for pieces in &wanted {
+            parts.add(|part| pack_write(part, pieces, bytes));
+        }
+        team.communicator.exchange(&parts, &mut received)?;
         if result.is_ok() {
-            result = write_window(disk, &received);
+            result = write_window(disk, &received, &mut buffer);
         }
     }
     agree(team.communicator, result)
@@ -175,18 +179,24 @@ pub fn read(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &mut [u8]) ->
         return agree(team.communicator, crate::access::read(disk, view, at, bytes));
     };
     let ranks = team.communicator.size()? as usize;
-    let mut result = Ok(());
+    let (mut parts, mut asked, mut answers) = (Parts::default(), Parts::default(), Parts::default());
+    let (mut result, mut buffer) = (Ok(()), Vec::new());
     let mut there: i64 = pieces.iter().map(|piece| piece.range.bytes).sum();
     for round in 0..plan.rounds {
         let wanted = plan.wanted(team, &pieces, ranks, round);
-        let parts: Vec<Vec<u8>> = wanted.iter().map(|pieces| pack_ranges(pieces)).collect();
-        let asked = team.communicator.exchange(&parts)?;
-        let answers = read_window(disk, &asked).unwrap_or_else(|error| {
+        parts.clear();
+        for pieces in &wanted {
+            parts.add(|part| pack_ranges(part, pieces));
+        }
+        team.communicator.exchange(&parts, &mut asked)?;
+        parts.clear();
+        if let Err(error) = read_window(disk, &asked, &mut parts, &mut buffer) {
             result = Err(error);
-            vec![Vec::new(); ranks]
-        });
-        let received = team.communicator.exchange(&answers)?;
-        for (pieces, answer) in wanted.iter().zip(&received) {
+            parts.clear();
+            (0..ranks).for_each(|_| parts.add(|_| ()));
+        }
+        team.communicator.exchange(&parts, &mut answers)?;
+        for (pieces, answer) in wanted.iter().zip(answers.iter()) {
             there = there.min(take(pieces, answer, bytes));
         }
     }
@@ -195,20 +205,22 @@ pub fn read(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &mut [u8]) ->
 }
 
 /// Ranges as bytes: how many, then each.
-fn pack_ranges(pieces: &[Piece]) -> Vec<u8> {
+fn pack_ranges(part: &mut Vec<u8>, pieces: &[Piece]) {
     if pieces.is_empty() {
-        return Vec::new();
+        return;
     }
-    let numbers = pieces.iter().flat_map(|piece| [piece.range.offset, piece.range.bytes]);
-    std::iter::once(pieces.len() as i64).chain(numbers).flat_map(i64::to_le_bytes).collect()
+    part.extend((pieces.len() as i64).to_le_bytes());
+    for piece in pieces {
+        part.extend(piece.range.offset.to_le_bytes());
+        part.extend(piece.range.bytes.to_le_bytes());
+    }
 }
 
-fn pack_write(pieces: &[Piece], bytes: &[u8]) -> Vec<u8> {
-    let mut packed = pack_ranges(pieces);
+fn pack_write(part: &mut Vec<u8>, pieces: &[Piece], bytes: &[u8]) {
+    pack_ranges(part, pieces);
     for piece in pieces {
-        packed.extend_from_slice(&bytes[piece.at as usize..][..piece.range.bytes as usize]);
+        part.extend_from_slice(&bytes[piece.at as usize..][..piece.range.bytes as usize]);
     }
-    packed
 }
 
 /// The ranges that a process has sent, and what it has sent behind them.
@@ -220,21 +232,45 @@ fn unpack(message: &[u8]) -> (Vec<Block>, &[u8]) {
     (ranges, message.get(8 + 16 * count..).unwrap_or_default())
 }
 
+/// A part of the file in memory: the runs that are in it.
+struct Window<'b> {
+    runs: Vec<Block>,
+    first: i64,
+    bytes: &'b mut [u8],
+}
+
+impl<'b> Window<'b> {
+    /// The one that all these ranges are in, joined where at most `gap` is between them; none if there are no ranges. Its bytes are
+    /// whatever was in the buffer.
+    fn new<'r>(ranges: impl Iterator<Item = &'r Block>, gap: i64, buffer: &'b mut Vec<u8>) -> Option<Self> {
+        let runs = runs(ranges, gap);
+        let (first, end) = (runs.first()?.offset, runs.last()?.end());
+        let span = (end - first) as usize;
+        if buffer.len() < span {
+            buffer.resize(span, 0);
+        }
+        Some(Self { runs, first, bytes: &mut buffer[..span] })
+    }
+
+    fn place(&self, range: &Block) -> std::ops::Range<usize> {
+        (range.offset - self.first) as usize..(range.end() - self.first) as usize
+    }
+}
+
 /// Writes what processes have sent for a window.
-fn write_window(disk: &Disk, received: &[Vec<u8>]) -> Result<()> {
-    let messages: Vec<(Vec<Block>, &[u8])> = received.iter().map(|message| unpack(message)).collect();
-    let runs = runs(messages.iter().flat_map(|(ranges, _)| ranges), 0);
-    let Some((first, last)) = runs.first().zip(runs.last()) else { return Ok(()) };
-    let mut buffer = vec![0; (last.end() - first.offset) as usize];
-    let place = |range: &Block| (range.offset - first.offset) as usize..(range.end() - first.offset) as usize;
+fn write_window(disk: &Disk, received: &Parts, buffer: &mut Vec<u8>) -> Result<()> {
+    let messages: Vec<(Vec<Block>, &[u8])> = received.iter().map(unpack).collect();
+    let all = messages.iter().flat_map(|(ranges, _)| ranges);
+    let Some(window) = Window::new(all, 0, buffer) else { return Ok(()) };
     for (ranges, mut bytes) in messages {
         for range in &ranges {
             let (now, later) = bytes.split_at(range.bytes as usize);
-            buffer[place(range)].copy_from_slice(now);
+            let place = window.place(range);
+            window.bytes[place].copy_from_slice(now);
             bytes = later;
         }
     }
-    runs.iter().try_for_each(|run| disk.write(&buffer[place(run)], run.offset))
+    window.runs.iter().try_for_each(|run| disk.write(&window.bytes[window.place(run)], run.offset))
 }
 
 /// The part of a range before the end of the file.
@@ -244,24 +280,31 @@ fn before(range: &Block, end: i64) -> Block {
 
 /// Reads what processes ask for in a window. An answer is the place where the file was found to end, if it was, and the
 /// bytes of the ranges before that.
-fn read_window(disk: &Disk, asked: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+fn read_window(disk: &Disk, asked: &Parts, answers: &mut Parts, buffer: &mut Vec<u8>) -> Result<()> {
     let asked: Vec<Vec<Block>> = asked.iter().map(|message| unpack(message).0).collect();
-    let runs = runs(asked.iter().flatten(), ALIGNMENT);
-    let Some((first, last)) = runs.first().zip(runs.last()) else { return Ok(vec![Vec::new(); asked.len()]) };
-    let mut buffer = vec![0; (last.end() - first.offset) as usize];
-    let place = |range: &Block| (range.offset - first.offset) as usize..(range.end() - first.offset) as usize;
+    let Some(window) = Window::new(asked.iter().flatten(), ALIGNMENT, buffer) else {
+        asked.iter().for_each(|_| answers.add(|_| ()));
+        return Ok(());
+    };
     let mut end = i64::MAX;
-    for run in &runs {
-        let there = disk.read(&mut buffer[place(run)], run.offset)? as i64;
+    for run in &window.runs {
+        let place = window.place(run);
+        let there = disk.read(&mut window.bytes[place], run.offset)? as i64;
         if there < run.bytes {
             end = end.min(run.offset + there);
         }
     }
-    let answer = |ranges: &Vec<Block>| {
-        let bytes = ranges.iter().flat_map(|range| &buffer[place(&before(range, end))]).copied();
-        if ranges.is_empty() { Vec::new() } else { end.to_le_bytes().into_iter().chain(bytes).collect() }
-    };
-    Ok(asked.iter().map(answer).collect())
+    for ranges in &asked {
+        answers.add(|answer| {
+            if !ranges.is_empty() {
+                answer.extend(end.to_le_bytes());
+            }
+            for range in ranges {
+                answer.extend_from_slice(&window.bytes[window.place(&before(range, end))]);
+            }
+        });
+    }
+    Ok(())
 }
 
 /// Ranges joined where they overlap or are at most `gap` apart.

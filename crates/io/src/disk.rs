@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use postrider_abi::*;
+use postrider_os::mapping::Mapping;
 
 use crate::error::{Error, Result};
 
@@ -18,6 +19,29 @@ use crate::error::{Error, Result};
 pub struct Disk {
     file: File,
     path: PathBuf,
+    /// Whether all processes that have the file open have it in the memory of one system.
+    is_of_this_host: bool,
+    /// Whether it is open for reading and writing, without which no file can be mapped for writing.
+    is_for_both: bool,
+}
+
+/// File systems whose files are on this host's disks or in its memory, by what `statfs` says: tmpfs, ramfs, ext2 to ext4, XFS, Btrfs, F2FS,
+/// and overlays of these.
+const OF_THIS_HOST: [i64; 7] =
+    [0x0102_1994, 0x8584_58f6, 0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x794c_7630];
+
+/// Whether a file is on a file system of this host alone.
+#[allow(unsafe_code)]
+fn is_of_this_host(file: &File) -> bool {
+    let mut found = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: a descriptor that is open, and a place for the result, which is valid as zeros too.
+    let kind = unsafe {
+        if libc::fstatfs(file.as_raw_fd(), found.as_mut_ptr()) != 0 {
+            return false;
+        }
+        found.assume_init().f_type
+    };
+    OF_THIS_HOST.contains(&(kind as i64))
 }
 
 impl Disk {
@@ -32,7 +56,8 @@ impl Disk {
         options.create(has(MPI_MODE_CREATE)).create_new(has(MPI_MODE_CREATE) && has(MPI_MODE_EXCL));
         let opened = options.mode(permissions).open(path);
         let file = opened.map_err(|error| Error::system("opening", path, &error))?;
-        let disk = Self { file, path: path.into() };
+        let (is_of_this_host, is_for_both) = (is_of_this_host(&file), has(MPI_MODE_RDWR));
+        let disk = Self { file, path: path.into(), is_of_this_host, is_for_both };
         if disk.file.metadata().is_ok_and(|found| found.is_dir()) {
             return Err(Error::new(MPI_ERR_BAD_FILE, format!("{} is a directory", path.display())));
         }
@@ -42,6 +67,24 @@ impl Disk {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the bytes of the file are the same memory for all processes of this host, and no other host has it.
+    pub fn is_of_this_host(&self) -> bool {
+        self.is_of_this_host
+    }
+
+    /// Whether a part of it can be memory that is written.
+    pub fn can_map_for_writing(&self) -> bool {
+        self.is_of_this_host && self.is_for_both
+    }
+
+    /// A part of it as memory, if that is to be had. It must not be longer than the file.
+    pub fn map(&self, offset: i64, bytes: usize, writes: bool) -> Option<Mapping> {
+        if !self.is_of_this_host {
+            return None;
+        }
+        Mapping::new(&self.file, offset as u64, bytes, writes).ok()
     }
 
     /// Reads at `offset` until the buffer is full or the file ends, and returns how many bytes there were.

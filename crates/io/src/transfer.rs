@@ -282,6 +282,10 @@ impl File {
                 self.leaders.get_or_init(|| found)
             }
         };
+        if leaders.len() == 1 && hints.nodes == 0 && self.disk.is_of_this_host() {
+            // Everybody has the file in its memory: to send the bytes to somebody else would be one more copy.
+            return Ok(None);
+        }
         let aggregators = collective::aggregators(leaders, self.processes, hints.nodes);
         let communicator = *self.communicator;
         Ok(Some(Team { communicator, aggregators, window_bytes: hints.buffer_bytes }))

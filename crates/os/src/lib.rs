@@ -19,6 +19,8 @@ pub mod job;
 pub mod launch;
 pub mod link;
 pub mod long_double;
+#[cfg(not(loom))]
+pub mod mapping;
 pub mod memory;
 pub mod mutex;
 pub mod packet;

@@ -216,34 +216,79 @@ impl Communicator {
         Ok(all)
     }
 
-    /// Sends each process its own bytes, and returns what each has sent (section 6.8).
+    /// Sends each process its own bytes, and receives what each has sent (section 6.8).
     ///
     /// # Errors
     /// What MPI returns.
-    pub fn exchange(self, parts: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
-        let sent: Vec<MPI_Count> = parts.iter().map(|part| part.len() as MPI_Count).collect();
-        let mut received = vec![0; parts.len()];
-        let (from, to) = (sent.as_ptr().cast(), received.as_mut_ptr().cast());
+    pub fn exchange(self, parts: &Parts, received: &mut Parts) -> Result<()> {
+        let sent = parts.lengths();
+        let mut lengths = vec![0; sent.len()];
+        let (from, to) = (sent.as_ptr().cast(), lengths.as_mut_ptr().cast());
         // SAFETY: a readable number for each process, and room for one of each, for as long as the call lasts.
         let code = unsafe { (self.library.alltoall)(from, 1, MPI_INT64_T, to, 1, MPI_INT64_T, self.handle) };
         check("MPI_Alltoall_c", code)?;
-
-        // The address of an empty vector of bytes would be that of MPI_IN_PLACE, so neither of them is empty.
-        let mut out = parts.concat();
-        out.push(0);
-        let (out_at, in_at) = (starts(&sent), starts(&received));
-        let total: MPI_Count = received.iter().sum();
-        let mut into = vec![0_u8; total as usize + 1];
-        let (to, byte) = (into.as_mut_ptr().cast(), MPI_BYTE);
+        let (out_at, in_at) = (starts(&sent), starts(&lengths));
+        received.make_room(&lengths);
+        let (from, to) = (parts.bytes.as_ptr().cast(), received.bytes.as_mut_ptr().cast());
+        let byte = MPI_BYTE;
         // SAFETY: counts and displacements lie within the two vectors, which last as long as the call.
         let code = unsafe {
-            let (sent, received) = (sent.as_ptr(), received.as_ptr());
-            let (from, out_at, in_at) = (out.as_ptr().cast(), out_at.as_ptr(), in_at.as_ptr());
-            (self.library.alltoallv)(from, sent, out_at, byte, to, received, in_at, byte, self.handle)
+            let (out_at, in_at) = (out_at.as_ptr(), in_at.as_ptr());
+            let (sent, lengths) = (sent.as_ptr(), lengths.as_ptr());
+            (self.library.alltoallv)(from, sent, out_at, byte, to, lengths, in_at, byte, self.handle)
         };
-        check("MPI_Alltoallv_c", code)?;
-        let part = |(&at, &bytes): (&MPI_Aint, &MPI_Count)| into[at as usize..][..bytes as usize].to_vec();
-        Ok(in_at.iter().zip(&received).map(part).collect())
+        check("MPI_Alltoallv_c", code)
+    }
+}
+
+/// Bytes for each process, or of each, in one piece of memory that is used again and again.
+#[derive(Debug)]
+pub struct Parts {
+    /// Never empty, since the address of an empty vector of bytes would be that of `MPI_IN_PLACE`.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { bytes: vec![0], ends: Vec::new() }
+    }
+}
+
+impl Parts {
+    /// Removes all parts, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.bytes.clear();
+        self.bytes.push(0);
+    }
+
+    /// Adds the part of the next process, to which `write` appends.
+    pub fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.pop();
+        write(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+        self.bytes.push(0);
+    }
+
+    /// The parts, by rank.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
+    }
+
+    fn lengths(&self) -> Vec<MPI_Count> {
+        self.iter().map(|part| part.len() as MPI_Count).collect()
+    }
+
+    fn make_room(&mut self, lengths: &[MPI_Count]) {
+        self.ends.clear();
+        let mut end = 0;
+        for &length in lengths {
+            end += length as usize;
+            self.ends.push(end);
+        }
+        self.bytes.resize(end + 1, 0);
     }
 }
 

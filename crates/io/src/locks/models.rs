@@ -22,7 +22,7 @@ const PREEMPTIONS_MAX: usize = 2;
 /// Who waits by this channel has its place in the order of those who wait for the lock.
 const LOCK: i32 = 1;
 /// More orders than this are not tried.
-const ORDERS_MAX: usize = 6000;
+const ORDERS_MAX: usize = 3000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {

@@ -35,8 +35,8 @@ fn people_are_told_what_is_there_and_what_is_not() {
     for words in [
         concat!("Postrider ", env!("CARGO_PKG_VERSION"), "\n"),
         &format!("installation  {}\n", prefix.display()),
-        "libmpi_abi.so.1     the standard ABI 1.0 of MPI 5.0\n",
-        "libmpi.so.12        not installed\n",
+        "libmpi_abi.so.1           the standard ABI 1.0 of MPI 5.0\n",
+        "libmpi.so.12              not installed\n",
         "  file           in ",
         &format!("  Python  {}/share/postrider/python/postrider, for ", prefix.display()),
         "  Octave  not installed; ",

@@ -1,0 +1,264 @@
+//! Parts of files as memory, in which bytes are copied one piece after another without a call of the system for each.
+//!
+//! A file that is mapped may become shorter, or have no room on its disk for a page that is written, and the system then
+//! sends `SIGBUS` to whoever touches that page. Nobody dies of it here: the handler puts an empty page in the place of the one that is
+//! missing and notes that, and whoever copied finds the note and uses the system's calls instead, which say what is wrong. A signal from
+//! elsewhere goes where it went before.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::{Mutex, PoisonError};
+
+use crate::sync::AtomicU64;
+
+/// How many parts of files are mapped at the same time; more are refused.
+const PARTS_MAX: usize = 16;
+
+/// The mapped parts, for the handler: where each starts, 0 if it is none, where it ends, and whether a page was missing.
+static PARTS: [Part; PARTS_MAX] = [const { Part::none() }; PARTS_MAX];
+
+/// What the signal did before.
+static BEFORE: Mutex<Option<libc::sigaction>> = Mutex::new(None);
+
+#[derive(Debug)]
+struct Part {
+    start: AtomicU64,
+    end: AtomicU64,
+    missing: AtomicBool,
+}
+
+impl Part {
+    const fn none() -> Self {
+        Self { start: AtomicU64::new(0), end: AtomicU64::new(0), missing: AtomicBool::new(false) }
+    }
+}
+
+/// A part of a file as memory.
+#[derive(Debug)]
+pub struct Mapping {
+    part: &'static Part,
+    /// The bytes of the first page that are before the part.
+    before: usize,
+    bytes: usize,
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: a question without memory.
+    (unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) as usize
+}
+
+impl Mapping {
+    /// Maps `bytes` bytes of a file from `offset` on, for reading or for reading and writing, and has the system bring all pages.
+    ///
+    /// # Errors
+    /// What the system says, for example that there is no room for pages of a file that is written; and when there are too many
+    /// mappings.
+    pub fn new(file: &File, offset: u64, bytes: usize, writes: bool) -> io::Result<Self> {
+        catch_missing_pages()?;
+        let before = offset as usize % page_bytes();
+        let (length, protection) = (before + bytes, if writes { libc::PROT_WRITE } else { 0 });
+        // SAFETY: a new mapping at a place that the system chooses, of a file that is open.
+        let start = unsafe {
+            let (protection, descriptor) = (libc::PROT_READ | protection, file.as_raw_fd());
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                protection,
+                libc::MAP_SHARED,
+                descriptor,
+                (offset as usize - before) as libc::off_t,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let taken =
+            PARTS.iter().find(|part| part.start.compare_exchange(0, start as u64, SeqCst, Relaxed).is_ok());
+        let Some(part) = taken else {
+            // SAFETY: the mapping that was just made.
+            unsafe { libc::munmap(start, length) };
+            return Err(io::Error::from(io::ErrorKind::ResourceBusy));
+        };
+        part.missing.store(false, Relaxed);
+        part.end.store((start as usize + length) as u64, SeqCst);
+        let mapping = Self { part, before, bytes };
+        if writes {
+            // SAFETY: the mapping that was just made; the system knows this request from Linux 5.14 on.
+            let populated = unsafe { libc::madvise(start, length, libc::MADV_POPULATE_WRITE) };
+            let error = io::Error::last_os_error();
+            if populated != 0 && error.raw_os_error() != Some(libc::EINVAL) {
+                return Err(error);
+            }
+        }
+        Ok(mapping)
+    }
+
+    fn address(&self, at: usize, bytes: usize) -> usize {
+        assert!(at.checked_add(bytes).is_some_and(|end| end <= self.bytes), "outside of the mapped part");
+        self.part.start.load(Relaxed) as usize + self.before + at
+    }
+
+    /// Copies from the place `at` on.
+    ///
+    /// # Panics
+    /// When that is not in the mapped part.
+    pub fn read(&self, at: usize, into: &mut [u8]) {
+        let from = self.address(at, into.len()) as *const u8;
+        // SAFETY: within the mapping, which lasts as long as this value; other processes may change it meanwhile, as they may a file that is read.
+        unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+    }
+
+    /// Copies to the place `at` and the following ones, and touches no other byte. The mapping is one for writing.
+    ///
+    /// # Panics
+    /// When that is not in the mapped part.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        let to = self.address(at, bytes.len()) as *mut u8;
+        // SAFETY: as for `read`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+
+    /// Whether all pages that were touched were the file's.
+    pub fn is_whole(&self) -> bool {
+        !self.part.missing.load(SeqCst)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let start = self.part.start.load(Relaxed);
+        let bytes = (self.part.end.swap(0, SeqCst) - start) as usize;
+        // SAFETY: the mapping of this value, which nobody uses any more.
+        unsafe { libc::munmap(start as *mut libc::c_void, bytes) };
+        self.part.start.store(0, SeqCst);
+    }
+}
+
+/// Sees to it that this handler gets the signal, also after the program has set one of its own.
+fn catch_missing_pages() -> io::Result<()> {
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = put_an_empty_page;
+    // SAFETY: places for the actions; the handler only does what a handler may do.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut now) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if now.sa_sigaction == own as usize {
+            return Ok(());
+        }
+        *before = Some(now);
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = own as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_ONSTACK;
+        if libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// The handler.
+extern "C" fn put_an_empty_page(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the system passes a description of the signal.
+    let address = unsafe { (*info).si_addr() } as u64;
+    let of_part = |part: &&Part| {
+        let start = part.start.load(SeqCst);
+        start != 0 && (start..part.end.load(SeqCst)).contains(&address)
+    };
+    let Some(part) = PARTS.iter().find(of_part) else { return pass_on(signal, info, context) };
+    part.missing.store(true, SeqCst);
+    let page = page_bytes() as u64;
+    // SAFETY: a page of a mapping of this module, which is replaced by one without a file.
+    unsafe {
+        libc::mmap(
+            (address - address % page) as *mut libc::c_void,
+            page as usize,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+            -1,
+            0,
+        );
+    }
+}
+
+/// Does what the signal did before this module caught it.
+fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let before = BEFORE.try_lock().ok().and_then(|before| *before);
+    match before {
+        Some(action) if action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN => {
+            type WithInfo = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+            type Plain = extern "C" fn(i32);
+            // SAFETY: the handler that the program had set, with the arguments that its flags say.
+            unsafe {
+                if action.sa_flags & libc::SA_SIGINFO != 0 {
+                    core::mem::transmute::<usize, WithInfo>(action.sa_sigaction)(signal, info, context);
+                } else {
+                    core::mem::transmute::<usize, Plain>(action.sa_sigaction)(signal);
+                }
+            }
+        }
+        // The instruction is done again when this returns, and ends the process.
+        _ => drop(unsafe {
+            // SAFETY: the default action of a signal.
+            libc::signal(signal, libc::SIG_DFL)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    /// Tests that map one after another: the table is one for the process.
+    static ONE: Mutex<()> = Mutex::new(());
+
+    fn file(bytes: &[u8]) -> File {
+        let path = std::env::temp_dir().join(format!("postrider-mapping-{}-{:p}", std::process::id(), bytes));
+        let file = File::options().read(true).write(true).create_new(true).open(&path).expect("a new file");
+        std::fs::remove_file(&path).expect("it is there");
+        file.write_all_at(bytes, 0).expect("there is room");
+        file
+    }
+
+    #[test]
+    fn what_is_written_is_in_the_file_and_nothing_else() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file(&[7; 10_000]);
+        let mapping = Mapping::new(&file, 4097, 5000, true).expect("it can be mapped");
+        mapping.write(3, &[1, 2, 3]);
+        let (mut read, mut found) = ([0; 5], [0; 5]);
+        mapping.read(2, &mut read);
+        file.read_exact_at(&mut found, 4099).expect("it is long enough");
+        assert_eq!((read, found), ([7, 1, 2, 3, 7], [7, 1, 2, 3, 7]));
+        assert!(mapping.is_whole());
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_noticed() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file(&[7; 40_000]);
+        let mapping = Mapping::new(&file, 0, 40_000, true).expect("it can be mapped");
+        file.set_len(100).expect("it can be cut");
+        mapping.write(35_000, &[1]);
+        assert!(!mapping.is_whole());
+        let mut read = [9];
+        mapping.read(20_000, &mut read);
+        assert_eq!(read, [0]);
+        assert_eq!(file.metadata().expect("it is open").len(), 100);
+    }
+
+    #[test]
+    fn too_many_are_refused() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file(&[7; 100]);
+        let made: Vec<_> = (0..=PARTS_MAX).map(|_| Mapping::new(&file, 0, 100, false)).collect();
+        assert!(made.iter().any(Result::is_err));
+        drop(made);
+        assert!(Mapping::new(&file, 0, 100, false).is_ok());
+    }
+}
