@@ -78,7 +78,7 @@ def on_the_wheel():
         case(f"{abi}, both libraries", [*own_launcher(both), *record], **served)
         case(f"{abi}, the other library", [*own_launcher(other), *record], fails=True, says=[other_advice(other)])
         case(f"{abi}, none", [*own_launcher(""), *record], says=["8 bytes"], never=[SERVED])
-        said = ["MPI_File_open", missing]
+        said = ["MPI_File_open", missing, "such file"]
         case(f"{abi}, a fatal error", [*own_launcher(both), *fatal], fails=True, says=said)
         del os.environ["LD_LIBRARY_PATH"]
         case(f"{abi}, --io postrider", [*our_launcher("--io", "postrider"), *record], **served)

@@ -50,7 +50,8 @@ impl Error {
 
     /// A collective call has failed at another process.
     pub fn at_another(rank: usize, class: i32) -> Self {
-        Self::new(class, format!("it failed at rank {rank} of the file's group, and so at all others"))
+        let why = meaning(class);
+        Self::new(class, format!("it failed at rank {rank} of the file's group, and so at all others: {why}"))
     }
 
     /// An argument of the program is wrong.
@@ -89,6 +90,24 @@ fn advice(what: &str, error: &std::io::Error) -> &'static str {
         Some(libc::ENOSPC) => "; make room there, or write to another file system",
         Some(libc::EDQUOT) => "; remove files of yours there, or write to another file system",
         _ => "",
+    }
+}
+
+/// What an error class means, for processes that have not met the error themselves.
+fn meaning(class: i32) -> &'static str {
+    match class {
+        MPI_ERR_NO_SUCH_FILE => "there is no such file",
+        MPI_ERR_FILE_EXISTS => "the file exists already",
+        MPI_ERR_ACCESS => "permission denied",
+        MPI_ERR_READ_ONLY => "the file or its file system is for reading only",
+        MPI_ERR_NO_SPACE => "no space is left",
+        MPI_ERR_QUOTA => "the quota is used up",
+        MPI_ERR_FILE_IN_USE => "the file is in use",
+        MPI_ERR_BAD_FILE => "the name is not that of a file",
+        MPI_ERR_AMODE => "the access mode is invalid",
+        MPI_ERR_ARG | MPI_ERR_COUNT | MPI_ERR_TYPE => "an argument is invalid there",
+        MPI_ERR_IO => "input or output failed",
+        _ => "it says why",
     }
 }
 
