@@ -6,12 +6,10 @@
 //! convention like a pointer, and the compiler keeps a communicator apart from a window.
 
 use crate::types::Bits;
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{c_int, c_void};
 
 /// What this ABI is called.
 pub const ABI_NAME: &str = "the standard ABI";
-/// The libraries that have it, by the names that programs ask for; distributions have names of their own.
-pub const LIBRARIES: &[&CStr] = &[c"libmpi_abi.so.1"];
 
 /// Declares handle types: one line of documentation and one name each.
 macro_rules! handles {

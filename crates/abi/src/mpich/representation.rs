@@ -5,12 +5,10 @@
 //! are transparent `usize`s here. Keys get the numbers that begin with 11, since a few predefined datatypes begin with 10.
 
 use crate::types::Bits;
-use core::ffi::{CStr, c_int};
+use core::ffi::c_int;
 
 /// What this ABI is called.
 pub const ABI_NAME: &str = "MPICH's ABI";
-/// The libraries that have it, by the names that programs ask for; distributions have names of their own.
-pub const LIBRARIES: &[&CStr] = &[c"libmpi.so.12", c"libmpich.so.12"];
 
 /// Declares handle types: one line of documentation and one name each.
 macro_rules! handles {

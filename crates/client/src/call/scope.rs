@@ -8,12 +8,15 @@ use core::ffi::{CStr, c_int, c_void};
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 
-use postrider_abi::{LIBRARIES, MPI_ABI_VERSION};
+use postrider_abi::MPI_ABI_VERSION;
 
 use crate::{Error, Result};
 
 /// A name that every MPI library has, and a layer before it has not.
 const INIT: &str = "PMPI_Init";
+
+/// The names under which MPI libraries of any ABI are loaded.
+const LIBRARIES: [&CStr; 4] = [c"libmpi_abi.so.1", c"libmpi.so.12", c"libmpich.so.12", c"libmpi.so.40"];
 
 /// The MPI library, as the loader knows it.
 pub struct Scope {
