@@ -21,7 +21,7 @@ pub struct Disk {
     path: PathBuf,
     /// Whether all processes that have the file open have it in the memory of one system.
     is_of_this_host: bool,
-    /// Whether it is open for reading and writing, without which no file can be mapped for writing.
+    /// Whether the system lets it be read and written, without which no file can be mapped for writing.
     is_for_both: bool,
 }
 
@@ -54,9 +54,13 @@ impl Disk {
         let mut options = OpenOptions::new();
         options.read(has(MPI_MODE_RDONLY | MPI_MODE_RDWR)).write(has(MPI_MODE_WRONLY | MPI_MODE_RDWR));
         options.create(has(MPI_MODE_CREATE)).create_new(has(MPI_MODE_CREATE) && has(MPI_MODE_EXCL));
-        let opened = options.mode(permissions).open(path);
+        options.mode(permissions);
+        // A file that can be read as well can be mapped.
+        let readable = if has(MPI_MODE_WRONLY) { options.clone().read(true).open(path).ok() } else { None };
+        let is_for_both = has(MPI_MODE_RDWR) || readable.is_some();
+        let opened = readable.map_or_else(|| options.open(path), Ok);
         let file = opened.map_err(|error| Error::system("opening", path, &error))?;
-        let (is_of_this_host, is_for_both) = (is_of_this_host(&file), has(MPI_MODE_RDWR));
+        let is_of_this_host = is_of_this_host(&file);
         let disk = Self { file, path: path.into(), is_of_this_host, is_for_both };
         if disk.file.metadata().is_ok_and(|found| found.is_dir()) {
             return Err(Error::new(MPI_ERR_BAD_FILE, format!("{} is a directory", path.display())));
