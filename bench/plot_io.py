@@ -22,14 +22,17 @@ WAYS = {
     "mpich-postrider": ("Postrider on MPICH", "#7a4a1e", "<"),
     "mpich": ("ROMIO", "#c1440e", "^"),
     "openmpi": ("OMPIO", "#2f5fa8", "D"),
+    "file-server": ("file server", "#c1440e", "^"),
+    "file-polling": ("file server, polled", "#8a8a8a", "d"),
 }
-SLOW = ("slow", "slow-no-locks")
 PLACES = {
     "tmpfs": "in memory",
     "disk": "on a disk",
     "slow": "slow file system",
     "slow-no-locks": "slow file system without locks",
     "tmpfs-busy": "in memory, two busy processes beside",
+    "nodes": "nodes of 32, pipes",
+    "fast-nodes": "nodes of 32, fast network",
 }
 ARRAYS = [
     "darray-write-all", "darray-read-all", "subarray-write-all", "subarray-read-all", "tiled-read-all", "tiled-read",
@@ -64,7 +67,7 @@ def against_ranks(session, name, title, quantities):
             if not ranks:
                 axes.axis("off")
                 continue
-            double_axis(axes, ranks)
+            double_axis(axes, ranks, 1 + len(ranks) // 8)
             finish(axes, f"{title} ({letter}): {words}, {PLACES[place]}", cells[0]["unit"], sizes=False)
             axes.set_xlabel("processes")
             axes.xaxis.set_major_formatter(FuncFormatter(plain_label))
@@ -121,6 +124,8 @@ def main():
     )
     locks = (("lock-uncontended", "one alone"), ("contended-throughput", "all"), ("contended-fairness", "fairness"))
     against_ranks(session, "locks", "Lock", locks)
+    simulated = (("simulated-throughput", "accesses"), ("simulated-waiting", "waiting"))
+    against_ranks(session, "simulated-locks", "Simulated locks", simulated)
     arrays(session)
 
 

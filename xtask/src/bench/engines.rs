@@ -61,6 +61,8 @@ pub enum Place {
     Hosts,
     /// Nodes of 32 ranks that share one machine.
     Nodes,
+    /// The same with a fast network between them.
+    FastNodes,
     /// `/dev/shm`, while two other processes compute.
     TmpfsBusy,
     /// A directory on the disk.
@@ -91,6 +93,7 @@ impl Place {
             Place::TwoHosts => "two hosts",
             Place::Hosts => "one rank a host",
             Place::Nodes => "nodes of 32",
+            Place::FastNodes => "nodes of 32, fast network",
             Place::TmpfsBusy => "tmpfs beside two busy processes",
             Place::Disk => "disk",
             Place::Slow => "slow",

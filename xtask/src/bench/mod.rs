@@ -192,8 +192,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// All tasks; the engines take turns within each repetition of a task.
+    /// All tasks, and what stands for their repetitions.
     fn measure(mut self) -> Run {
+        self.measure_all();
+        let cores = self.run.machine.cores;
+        self.run.finish(cores);
+        self.run
+    }
+
+    /// All tasks; the engines take turns within each repetition of a task.
+    fn measure_all(&mut self) {
         let tasks = std::mem::take(&mut self.tasks);
         let bar = progress(tasks.iter().map(|task| u64::from(task.turns * self.repetitions)).sum());
         for task in &tasks {
@@ -210,9 +218,6 @@ impl<'a> Session<'a> {
             }
         }
         bar.finish_and_clear();
-        let cores = self.run.machine.cores;
-        self.run.finish(cores);
-        self.run
     }
 
     fn measure_once(&mut self, task: &Task, engine: Engine, repetition: u32) {

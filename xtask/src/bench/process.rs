@@ -114,7 +114,9 @@ fn end_group<T>(group: u32, ended: &mpsc::Receiver<T>) {
 /// The exit status and what was said on standard error: the first lines and the last, since some programs name the cause
 /// at once and others at the end.
 fn complaint(status: Option<ExitStatus>, stderr: &str) -> String {
-    let mut lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Some say things that are no text.
+    let text: String = stderr.chars().filter(|letter| *letter == '\n' || !letter.is_control()).collect();
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.len() > 6 {
         lines.splice(3..lines.len() - 3, ["…"]);
     }

@@ -101,7 +101,7 @@ impl Failure {
     pub fn word(&self) -> &'static str {
         match &self.reason {
             reason if reason.contains("wrong contents") => "wrong",
-            reason if reason.starts_with("ended after") => "too slow",
+            reason if reason.starts_with("ended after") || reason.ends_with("too slow") => "too slow",
             _ => "fails",
         }
     }

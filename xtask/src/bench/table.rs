@@ -40,7 +40,7 @@ const ENGINES: [Engine; 8] = [
 
 /// All columns that a table can have, in their order.
 fn columns() -> impl Iterator<Item = Engine> {
-    let ways = Way::value_variants().iter().copied().map(Engine::Io);
+    let ways = Way::ALL.into_iter().map(Engine::Io);
     let fronts = Front::value_variants().iter().copied().map(Engine::Front);
     ENGINES.into_iter().chain(ways).chain(fronts)
 }

@@ -23,12 +23,17 @@ pub enum Figure {
     Arrays,
     /// What a lock costs.
     Locks,
+    /// Locks with up to 16,384 ranks; it needs what a write costs, which comes with the locks.
+    Simulation,
 }
 
 /// The size of a record of figures 9 and 10.
 pub const RECORD_BYTES: u64 = 4 << 10;
 /// The places in which the lists of ranks are gone through.
 pub const PLACES: [Place; 4] = [Place::Tmpfs, Place::Disk, Place::Slow, Place::SlowNoLocks];
+
+/// When a program is given up.
+const LIMIT_S: u64 = 12;
 
 /// Operations of the arrays, each with its quantities.
 const ARRAYS: [&str; 5] = ["darray", "subarray", "tiled", "strided", "pieces"];
@@ -57,13 +62,13 @@ impl Scale {
     /// Bytes of one rank. Where each request takes long, whoever makes one for each piece would else not come to an end.
     fn sizes(&self, figure: Figure, place: Place) -> Vec<u64> {
         match (figure, is_slow(place)) {
-            (Figure::Eight, true) => vec![4 << 10],
+            (Figure::Eight, true) => vec![1 << 10],
             (Figure::Eight, false) => vec![32 << 10],
             (Figure::Nine | Figure::Ten, _) => vec![RECORD_BYTES],
             (Figure::Arrays, true) => vec![16 << 10],
             (Figure::Arrays, false) if self.quick || place == Place::TmpfsBusy => vec![256 << 10],
             (Figure::Arrays, false) => vec![256 << 10, 2 << 20],
-            (Figure::Locks, _) => vec![8],
+            (Figure::Locks | Figure::Simulation, _) => vec![8],
         }
     }
 }
@@ -75,7 +80,7 @@ fn program(figure: Figure) -> (&'static str, &'static [&'static str], &'static [
         Figure::Nine => ("io_pointer", &["shared"], POINTERS),
         Figure::Ten => ("io_pointer", &["ordered"], POINTERS),
         Figure::Arrays => ("io_patterns", &ARRAYS, NONE),
-        Figure::Locks => ("io_lock", &["lock", "contended"], LOCKS),
+        Figure::Locks | Figure::Simulation => ("io_lock", &["lock", "contended"], LOCKS),
     }
 }
 
@@ -87,29 +92,33 @@ fn task(figure: Figure, scale: &Scale, sites: &Sites, (place, ranks): (Place, u3
     let arguments = ["--budget-ms", &budget, "--sizes", &sizes.join(","), "--directory", &directory];
     let arguments = arguments.map(str::to_owned).to_vec();
     let task = Task::new(Chapter::Io, Program::Io { name, ways }, ranks, arguments).at(place);
-    Some(Task { operations: operations.to_vec(), limit_s: if scale.quick { 10 } else { 25 }, ..task })
+    Some(Task { operations: operations.to_vec(), limit_s: LIMIT_S, ..task })
 }
 
 /// The tasks of the chosen figures (all, when none is chosen), in the order in which they run.
 pub fn tasks(figures: &[Figure], scale: &Scale, sites: &Sites) -> Vec<Task> {
-    let all = Figure::value_variants().iter().copied();
-    let chosen = all.filter(|figure| figures.is_empty() || figures.contains(figure));
-    let mut tasks = Vec::new();
-    for figure in chosen {
-        let places: &[Place] = match figure {
-            Figure::Locks => &[Place::Tmpfs, Place::Slow],
-            _ => &PLACES,
-        };
-        let mut points: Vec<(Place, u32)> = Vec::new();
-        for &place in places {
-            points.extend(scale.ranks.iter().map(|&ranks| (place, ranks)));
-        }
-        if figure == Figure::Arrays {
-            points.extend(
-                scale.ranks.iter().filter(|ranks| **ranks <= 4).map(|&ranks| (Place::TmpfsBusy, ranks)),
-            );
-        }
-        tasks.extend(points.into_iter().filter_map(|point| task(figure, scale, sites, point)));
+    let is_chosen = |figure: Figure| figures.is_empty() || figures.contains(&figure);
+    let points = |figure: Figure| {
+        let mut points = points(figure, scale);
+        // The locks have this one, too.
+        points.retain(|_| is_chosen(figure) && !(figure == Figure::Simulation && is_chosen(Figure::Locks)));
+        points.into_iter().filter_map(move |point| task(figure, scale, sites, point))
+    };
+    Figure::value_variants().iter().copied().flat_map(points).collect()
+}
+
+/// The places and numbers of ranks of a figure.
+fn points(figure: Figure, scale: &Scale) -> Vec<(Place, u32)> {
+    let places: &[Place] = match figure {
+        Figure::Locks => &[Place::Tmpfs, Place::Slow],
+        Figure::Simulation => return vec![(Place::Tmpfs, 2)],
+        _ => &PLACES,
+    };
+    let ranks = || scale.ranks.iter().copied();
+    let mut points: Vec<_> =
+        places.iter().flat_map(|&place| ranks().map(move |ranks| (place, ranks))).collect();
+    if figure == Figure::Arrays {
+        points.extend(ranks().filter(|ranks| *ranks <= 4).map(|ranks| (Place::TmpfsBusy, ranks)));
     }
-    tasks
+    points
 }

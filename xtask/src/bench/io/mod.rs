@@ -8,10 +8,12 @@
 //! - [`figures`]: the tasks.
 //! - [`ways`]: how programs are started with each way of locking, and on MPICH.
 //! - [`sites`]: the directories, and the processes that disturb.
+//! - [`simulation`]: locks with more ranks than a machine has room for.
 //! - [`targets`] and [`report`]: what is to be reached, and the part of `docs/BENCHMARKS.md`.
 
 mod figures;
 mod report;
+mod simulation;
 mod sites;
 mod targets;
 mod ways;
@@ -27,7 +29,7 @@ use super::build::Workshop;
 use super::engines::Engine;
 use super::figures::Task;
 use super::process::Outcome;
-use super::record::Run;
+use super::record::{Failure, Run};
 use super::{Session, table};
 use crate::workspace;
 use figures::{Figure, Scale};
@@ -107,7 +109,15 @@ fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {
         !session.engines.is_empty(),
         "none of the chosen engines runs a program; the reasons stand above"
     );
-    Ok(session.measure())
+    session.measure_all();
+    let is_chosen = arguments.figure.is_empty() || arguments.figure.contains(&Figure::Simulation);
+    if is_chosen && let Err(error) = simulation::measure(&mut session) {
+        eprintln!("bench: locks with many ranks are not simulated: {error:#}");
+        session.run.notes.push(format!("locks with many ranks were not simulated: {error:#}"));
+    }
+    let cores = session.run.machine.cores;
+    session.run.finish(cores);
+    Ok(session.run)
 }
 
 /// Runs the operations of a task. One that fails is recorded, and those after it run anew; with more ranks it is not tried again.
@@ -117,7 +127,9 @@ pub(super) fn measure_operations(session: &mut Session, task: &Task, engine: Eng
     let (failed, mut left): (Vec<_>, Vec<_>) =
         task.operations.iter().copied().partition(|name| is_failed(session, name));
     for name in failed.into_iter().filter(|_| repetition == 1) {
-        let reason = "not tried: it failed with fewer ranks".to_owned();
+        let is_same = |f: &&Failure| (f.figure.as_str(), f.engine, f.place) == (name, engine, place);
+        let word = session.run.failures.iter().find(is_same).map_or("fails", Failure::word);
+        let reason = format!("not tried, since with fewer ranks: {word}");
         session.fail_for(name.to_owned(), (task, engine, repetition), reason);
     }
     while !left.is_empty() {

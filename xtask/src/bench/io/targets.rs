@@ -68,7 +68,8 @@ fn never_slower(run: &Run, place: Place) -> Vec<Target> {
 
 /// `figure` at least so many times as fast as ROMIO.
 fn times_romio(run: &Run, (figure, engine, place): (&str, Engine, Place), times: f64) -> Option<Target> {
-    let what = format!("{figure}, {}, {}: at least {times} x faster than ROMIO", place.name(), engine.name());
+    let fast = if times > 1.0 { format!("{times} x faster than") } else { "as fast as".to_owned() };
+    let what = format!("{figure}, {}, {}: at least {fast} ROMIO", place.name(), engine.name());
     let bound = |key| run.value(figure, Engine::Mpich, place, key).map(|time| time / times);
     worst(run, (figure, engine, place), what, bound)
 }

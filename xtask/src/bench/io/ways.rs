@@ -38,9 +38,17 @@ pub enum Way {
     #[value(name = "mpich-postrider")]
     #[serde(rename = "mpich-postrider")]
     OnMpich,
+    /// A file server that calls whoever is next for a lock; only simulated.
+    #[value(skip)]
+    #[serde(rename = "file-server")]
+    FileServer,
+    /// A file server that is asked again and again; only simulated.
+    #[value(skip)]
+    #[serde(rename = "file-polling")]
+    FilePolling,
 }
 
-/// All ways.
+/// All that are measured.
 pub const LOCKS: &[Way] = &[Way::Hybrid, Way::Queue, Way::Tree, Way::Shared, Way::Ranges, Way::OnMpich];
 /// Those whose shared pointers differ.
 pub const POINTERS: &[Way] = &[Way::Hybrid, Way::OnMpich];
@@ -48,6 +56,18 @@ pub const POINTERS: &[Way] = &[Way::Hybrid, Way::OnMpich];
 pub const NONE: &[Way] = &[Way::OnMpich];
 
 impl Way {
+    /// All ways.
+    pub const ALL: [Way; 8] = [
+        Way::Hybrid,
+        Way::Queue,
+        Way::Tree,
+        Way::Shared,
+        Way::Ranges,
+        Way::OnMpich,
+        Way::FileServer,
+        Way::FilePolling,
+    ];
+
     /// The name on the command line, in the results and in the tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -57,6 +77,8 @@ impl Way {
             Way::Shared => "postrider-shared",
             Way::Ranges => "postrider-ranges",
             Way::OnMpich => "mpich-postrider",
+            Way::FileServer => "file-server",
+            Way::FilePolling => "file-polling",
         }
     }
 
