@@ -293,15 +293,15 @@ pub fn signalled(signal: i32, places: &[(u32, Place)]) -> String {
 
 /// Ranks at the same place on one line, as in "ranks 0, 2-5 in MPI_Recv".
 fn by_place(places: &[(u32, Place)]) -> Vec<String> {
-    let mut together: BTreeMap<&Place, Vec<u32>> = BTreeMap::new();
+    // Of one rank it may be known already that it waits where another one still is in the call.
+    let mut together: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (rank, place) in places {
-        together.entry(place).or_default().push(*rank);
+        together.entry(place.text()).or_default().push(*rank);
     }
     let mut groups: Vec<_> = together.into_iter().collect();
     groups.sort_by_key(|(_, ranks)| ranks[0]);
-    let line = |(place, ranks): &(&Place, Vec<u32>)| {
-        format!("{} {} {}", ranks_word(ranks), spans(ranks), place.text())
-    };
+    let line =
+        |(place, ranks): &(String, Vec<u32>)| format!("{} {} {place}", ranks_word(ranks), spans(ranks));
     let mut lines: Vec<String> = groups.iter().take(LINES_MAX).map(line).collect();
     let left = groups.len().saturating_sub(LINES_MAX);
     if left > 0 {
@@ -381,5 +381,8 @@ mod tests {
         let recv = || Place::In("MPI_Recv".to_owned());
         let places = [(0, recv()), (1, Place::Gone), (2, recv()), (3, recv())];
         assert_eq!(by_place(&places), ["ranks 0, 2-3 in MPI_Recv", "rank 1 already ended"]);
+        let waits = Place::Waits("MPI_Barrier".to_owned(), String::new());
+        let places = [(0, waits), (1, Place::In("MPI_Barrier".to_owned()))];
+        assert_eq!(by_place(&places), ["ranks 0-1 in MPI_Barrier"]);
     }
 }
