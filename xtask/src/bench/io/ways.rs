@@ -85,7 +85,7 @@ impl Way {
     /// What starts so many ranks, up to the program.
     pub fn launcher(self, workshop: &Workshop, ranks: u32) -> Result<Command> {
         if self == Way::OnMpich {
-            let library = workshop.prefix.join(PRELOADED[0]);
+            let library = workshop.prefix.join("lib").join(PRELOADED[0]);
             ensure!(library.exists(), "there is no {}: run `cargo xtask build` first", library.display());
             let mut command = engines::mpich(workshop, ranks)?;
             // The launcher itself has nothing to do with it.
