@@ -46,7 +46,8 @@ const MASK: &str = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xf
 
 /// Builds and tests.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    workspace::run(Command::new(workspace::root().join("scripts/setup")).arg("aarch64"))?;
+    let setup = workspace::root().join("scripts/setup");
+    workspace::run(Command::new(setup).arg("aarch64").current_dir(workspace::root()))?;
     let folder = workspace::target()?.join("aarch64");
     let installation = install(&folder)?;
     let mut tests = vec!["test", "--quiet", "--lib", "--target", MACHINE];

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::hints::Hints;
 use crate::locks::Locks;
 use crate::locks::disjoint::{self, Shown};
-use crate::locks::ways::LockWay;
+use crate::locks::ways::{LockWay, Ways};
 use crate::pointer::Pointer;
 use crate::report;
 use crate::representation::Representation;
@@ -151,8 +151,9 @@ fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<M
         return Err(Error::new(MPI_ERR_COMM, "a file is opened by an intracommunicator"));
     }
     let communicator = given.private()?;
-    agree_on(*communicator, mode.into(), "the access mode", check_mode(mode))?;
-    let hints = Hints::default().with(mpi, info)?.agreed(*communicator)?;
+    let ways = check_mode(mode).and_then(|()| Ways::from_environment());
+    let ways = agree_on(*communicator, mode.into(), "the access mode", ways)?;
+    let hints = Hints { ways, ..Hints::default() }.with(mpi, info)?.agreed(*communicator)?;
     let (rank, processes) = (communicator.rank()?, communicator.size()?);
     let disk = open_disk(&communicator, rank, path, mode, hints.permissions)?;
     let pointer = Pointer::new(*communicator, processes, hints.ways.pointer);

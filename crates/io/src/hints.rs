@@ -37,7 +37,7 @@ impl Default for Hints {
             buffer_bytes: 16 << 20,
             nodes: 0,
             permissions: 0o666,
-            ways: Ways::from_environment(),
+            ways: Ways::default(),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Hints {
             }
             BUFFER_SIZE => self.buffer_bytes = positive().unwrap_or(self.buffer_bytes),
             NODES => self.nodes = positive().unwrap_or(self.nodes),
-            _ if ways::KEYS.contains(&key) => self.ways.set(key, value),
+            _ if ways::KEYS.contains(&key) => drop(self.ways.set(key, value)),
             _ => {
                 let given = u32::from_str_radix(value, 8).ok().filter(|bits| *bits <= 0o7777);
                 self.permissions = given.unwrap_or(self.permissions);

@@ -1,5 +1,7 @@
 //! Which algorithms are used, as a user chooses them: by hints of a file (section 14.2.8), or by variables for all files.
 
+use crate::error::{Error, Result};
+
 /// A choice among algorithms, with their names. The first is what holds without a choice.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident {
@@ -18,8 +20,12 @@ macro_rules! choice {
         impl $name {
             const ALL: &[(Self, &str)] = &[(Self::$first, $first_word), $((Self::$variant, $word),)+];
 
-            fn parse(word: &str) -> Option<Self> {
-                Self::ALL.iter().find(|(_, name)| *name == word).map(|(way, _)| *way)
+            /// Takes over the way of this name; otherwise says which there are.
+            fn set(&mut self, word: &str) -> std::result::Result<(), String> {
+                match Self::ALL.iter().find(|(_, name)| *name == word) {
+                    Some((way, _)) => Ok(*self = *way),
+                    None => Err(Self::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ")),
+                }
             }
 
             fn name(self) -> &'static str {
@@ -87,24 +93,29 @@ pub const KEYS: [&str; 3] = ["postrider_io_lock", "postrider_io_pointer", "postr
 
 impl Ways {
     /// What the variables say: the hints in capitals.
-    pub fn from_environment() -> Self {
+    ///
+    /// # Errors
+    /// When one has a value that means nothing.
+    pub fn from_environment() -> Result<Self> {
         let mut ways = Self::default();
         for key in KEYS {
-            if let Ok(value) = std::env::var(key.to_uppercase()) {
-                ways.set(key, value.trim());
+            let variable = key.to_uppercase();
+            if let Ok(value) = std::env::var(&variable)
+                && !value.is_empty()
+                && let Err(names) = ways.set(key, value.trim())
+            {
+                return Err(Error::argument(format!("{variable}={value}: it must be one of {names}")));
             }
         }
-        ways
+        Ok(ways)
     }
 
-    /// Takes over a hint; one that makes no sense changes nothing, as the standard has it.
-    pub fn set(&mut self, key: &str, value: &str) {
-        if key == KEYS[0] {
-            self.lock = LockWay::parse(value).unwrap_or(self.lock);
-        } else if key == KEYS[1] {
-            self.pointer = PointerWay::parse(value).unwrap_or(self.pointer);
-        } else if key == KEYS[2] {
-            self.ordered = OrderedWay::parse(value).unwrap_or(self.ordered);
+    /// Takes over a hint; one that makes no sense changes nothing, as the standard has it, and the names that there are come back.
+    pub fn set(&mut self, key: &str, value: &str) -> std::result::Result<(), String> {
+        match key {
+            _ if key == KEYS[0] => self.lock.set(value),
+            _ if key == KEYS[1] => self.pointer.set(value),
+            _ => self.ordered.set(value),
         }
     }
 
@@ -138,9 +149,9 @@ mod tests {
     fn every_way_has_a_name_and_a_number() {
         for (lock, name) in LockWay::ALL {
             let mut ways = Ways::default();
-            ways.set("postrider_io_lock", name);
-            ways.set("postrider_io_ordered", "hybrid");
-            ways.set("postrider_io_pointer", "fastest");
+            assert_eq!(ways.set("postrider_io_lock", name), Ok(()));
+            assert_eq!(ways.set("postrider_io_ordered", "hybrid"), Ok(()));
+            assert_eq!(ways.set("postrider_io_pointer", "fastest"), Err("add, hybrid".to_owned()));
             assert_eq!(ways, Ways { lock: *lock, ordered: OrderedWay::Hybrid, ..Ways::default() });
             assert_eq!(Ways::from_number(ways.number()), ways);
             assert_eq!(ways.values()[0].1, *name);
