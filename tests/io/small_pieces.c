@@ -67,9 +67,43 @@ static void interleaved(int mode, int atomic)
     OK(MPI_Type_free(&piece));
 }
 
+/* A filetype of ten million blocks, of which few are accessed, far inside. */
+static void millions(void)
+{
+    MPI_Datatype row, rows, all;
+    MPI_File file = scratch("millions");
+    MPI_Status status;
+    MPI_Offset place;
+    int numbers[6];
+    OK(MPI_Type_vector(10000, 1, 4, MPI_INT, &row));
+    OK(MPI_Type_create_resized(row, 0, 160000, &rows));
+    OK(MPI_Type_contiguous(1000, rows, &all));
+    OK(MPI_Type_commit(&all));
+    OK(MPI_File_set_view(file, 0, MPI_INT, all, "native", MPI_INFO_NULL));
+    OK(MPI_File_get_byte_offset(file, 9999997, &place));
+    CHECK_EQ(place, (MPI_Offset)9999997 * 16);
+    if (rank == 0) {
+        for (int i = 0; i < 6; i++) {
+            numbers[i] = 7 * i + 1;
+        }
+        OK(MPI_File_write_at(file, 9999997, numbers, 6, MPI_INT, &status));
+    }
+    wait_for_all();
+    memset(numbers, 0, sizeof numbers);
+    OK(MPI_File_read_at(file, 9999997, numbers, 6, MPI_INT, &status));
+    for (int i = 0; i < 6; i++) {
+        CHECK_EQ(numbers[i], 7 * i + 1);
+    }
+    OK(MPI_File_close(&file));
+    OK(MPI_Type_free(&all));
+    OK(MPI_Type_free(&rows));
+    OK(MPI_Type_free(&row));
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    millions();
     interleaved(MPI_MODE_RDWR, 0);
     interleaved(MPI_MODE_WRONLY, 0);
     interleaved(MPI_MODE_RDWR, 1);

@@ -448,13 +448,12 @@ impl File {
         let (etype, filetype) = (self.mpi.datatype(etype), self.mpi.datatype(filetype));
         let displacement = self.displacement(displacement)?;
         let (unit, tile) = (representation.layout(etype)?, representation.layout(filetype)?);
-        let ascending = tile.blocks.windows(2).all(|pair| pair[0].offset <= pair[1].offset);
-        let ascending = ascending && (tile.extent() >= 0 || tile.size() == 0);
-        if tile.blocks.first().is_some_and(|block| block.offset < 0) || !ascending {
+        let ascending = tile.shape.ascends(true) && (tile.extent() >= 0 || tile.size() == 0);
+        if (tile.size() > 0 && tile.first < 0) || !ascending {
             let detail = "the displacements in a filetype must not be negative and not descend";
             return Err(Error::argument(detail));
         }
-        if !self.has(MPI_MODE_RDONLY) && tile.blocks.windows(2).any(|pair| pair[0].end() > pair[1].offset) {
+        if !self.has(MPI_MODE_RDONLY) && !tile.shape.ascends(false) {
             let detail = "the filetype has overlapping parts, and the file was opened for writing";
             return Err(Error::argument(detail));
         }
@@ -466,9 +465,8 @@ impl File {
             );
             return Err(Error::argument(detail));
         }
-        let extent = tile.extent();
         Ok(Viewed {
-            view: View::new(displacement, unit.size(), tile.blocks, extent),
+            view: View::new(displacement, unit.size(), &tile),
             representation,
             displacement,
             etype: etype.duplicate()?,

@@ -1,4 +1,4 @@
-//! Where the bytes of a datatype lie: from what it was made of (section 5.1.13) to its blocks in the order of its type map.
+//! Where the bytes of a datatype lie: from what it was made of (section 5.1.13) to its bytes in the order of its type map.
 //!
 //! In the native representation the sizes are those of memory. In another one each predefined datatype has another
 //! size, and so have the extents of what is made of it; the distances that constructors take in bytes stay
@@ -10,15 +10,17 @@ use postrider_abi::*;
 use postrider_client::{Contents, Datatype};
 
 use crate::error::{Error, Result};
-use crate::view::Block;
+use crate::shape::Shape;
 
 mod arrays;
 
-/// Blocks of bytes, and the bounds of what they are part of.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// Bytes, and the bounds of what they are part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// In the order of the type map; neighbours are joined.
-    pub blocks: Vec<Block>,
+    /// Where the first byte is.
+    pub first: i64,
+    /// The bytes from there on, in the order of the type map.
+    pub shape: Shape,
     /// Lower bound.
     pub lb: i64,
     /// Upper bound.
@@ -28,13 +30,13 @@ pub struct Layout {
 /// How a predefined datatype lies.
 pub type Leaf<'l> = &'l dyn Fn(Datatype) -> Result<Layout>;
 
-/// Copies of a layout: so many, from so many bytes on.
-type Copies = (i64, i64);
-
 impl Layout {
+    /// Nothing.
+    const EMPTY: Self = Self { first: 0, shape: Shape::EMPTY, lb: 0, ub: 0 };
+
     /// One block from 0 on.
     pub fn dense(bytes: i64) -> Self {
-        Self { blocks: vec![Block { offset: 0, bytes }], lb: 0, ub: bytes }
+        Self { first: 0, shape: Shape::Dense(bytes), lb: 0, ub: bytes }
     }
 
     /// Distance from one to the next.
@@ -44,58 +46,46 @@ impl Layout {
 
     /// Number of bytes.
     pub fn size(&self) -> i64 {
-        self.blocks.iter().map(|block| block.bytes).sum()
+        self.shape.size()
     }
 
-    fn push(&mut self, block: Block) {
-        match self.blocks.last_mut() {
-            Some(last) if last.end() == block.offset => last.bytes += block.bytes,
-            _ if block.bytes == 0 => {}
-            _ => self.blocks.push(block),
-        }
+    /// So many of these, `stride` apart; nothing if there are none.
+    pub fn times(&self, count: i64, stride: i64) -> Option<Self> {
+        let last = (count - 1) * stride;
+        (count > 0).then(|| Self {
+            first: self.first,
+            shape: self.shape.clone().repeated(count, stride),
+            lb: self.lb + last.min(0),
+            ub: self.ub + last.max(0),
+        })
     }
 
-    /// Adds consecutive copies of `other`, the first of them at `start`.
-    fn add(&mut self, other: &Self, (count, start): Copies, first: bool) {
-        if count <= 0 {
-            return;
-        }
-        let (lb, ub) = (start + other.lb, start + other.ub + (count - 1) * other.extent());
-        (self.lb, self.ub) = if first { (lb, ub) } else { (self.lb.min(lb), self.ub.max(ub)) };
-        if let [block] = other.blocks[..]
-            && block.bytes == other.extent()
-        {
-            return self.push(Block { offset: start + block.offset, bytes: block.bytes * count });
-        }
-        for index in 0..count {
-            let shift = start + index * other.extent();
-            other
-                .blocks
-                .iter()
-                .for_each(|block| self.push(Block { offset: block.offset + shift, bytes: block.bytes }));
-        }
+    /// So many of these in a row, the first of them at `start`.
+    pub fn row(&self, count: i64, start: i64) -> Option<Self> {
+        Some(self.times(count, self.extent())?.shifted(start))
     }
 
-    /// Copies of one layout.
-    pub fn copies(&self, groups: impl IntoIterator<Item = Copies>) -> Self {
-        Self::sequence(groups.into_iter().map(|copies| (self, copies)))
+    /// This, `by` bytes further on.
+    pub fn shifted(self, by: i64) -> Self {
+        Self { first: self.first + by, shape: self.shape, lb: self.lb + by, ub: self.ub + by }
     }
 
-    /// Copies of several layouts.
-    fn sequence<'l>(groups: impl IntoIterator<Item = (&'l Self, Copies)>) -> Self {
-        let mut made = Self::default();
-        let mut first = true;
-        for (layout, copies) in groups {
-            made.add(layout, copies, first);
-            first &= copies.0 <= 0;
-        }
-        made
+    /// Several layouts.
+    pub fn sequence(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut bounds: Option<(i64, i64)> = None;
+        let parts = parts.into_iter().map(|part| {
+            let (lb, ub) = bounds.unwrap_or((part.lb, part.ub));
+            bounds = Some((lb.min(part.lb), ub.max(part.ub)));
+            (part.first, part.shape)
+        });
+        let (first, shape) = Shape::list(parts);
+        let (lb, ub) = bounds.unwrap_or_default();
+        Self { first, shape, lb, ub }
     }
 
-    /// The same blocks with other bounds.
-    pub fn resized(mut self, lb: i64, extent: i64) -> Self {
-        (self.lb, self.ub) = (lb, lb + extent);
-        self
+    /// The same bytes with other bounds.
+    pub fn resized(self, lb: i64, extent: i64) -> Self {
+        Self { lb, ub: lb + extent, ..self }
     }
 }
 
@@ -119,35 +109,35 @@ pub fn of(datatype: Datatype, leaf: Leaf<'_>, native: bool) -> Result<Layout> {
 fn combine(contents: &Contents, parts: &[Layout]) -> Result<Layout> {
     // With large counts these have an array of their own; else they are among the integers.
     let counts = if contents.large_counts.is_empty() { &contents.integers } else { &contents.large_counts };
-    let Some(part) = parts.first() else { return Ok(Layout::default()) };
+    let Some(part) = parts.first() else { return Ok(Layout::EMPTY) };
     let extent = part.extent();
     // The distances in bytes are addresses, or the last of the large counts.
     let distances =
         |from: usize| if contents.addresses.is_empty() { &counts[from..] } else { &contents.addresses };
     let count = *counts.first().unwrap_or(&0) as usize;
+    let rows = |stride: i64| part.row(counts[1], 0)?.times(counts[0], stride);
+    let places = |lengths: &[i64], places: &[i64], unit: i64| {
+        let row = |(&length, &place)| part.row(length, place * unit);
+        Layout::sequence(lengths.iter().zip(places).filter_map(row))
+    };
+    let equal = |places: &[i64], unit: i64| {
+        let row = part.row(counts[1], 0);
+        Layout::sequence(
+            row.iter().flat_map(|row| places.iter().map(|place| row.clone().shifted(place * unit))),
+        )
+    };
     let made = match contents.combiner {
         MPI_COMBINER_DUP => part.clone(),
-        MPI_COMBINER_CONTIGUOUS => part.copies([(counts[0], 0)]),
-        MPI_COMBINER_VECTOR => part.copies((0..counts[0]).map(|i| (counts[1], i * counts[2] * extent))),
-        MPI_COMBINER_HVECTOR => {
-            let stride = distances(2)[0];
-            part.copies((0..counts[0]).map(|i| (counts[1], i * stride)))
-        }
-        MPI_COMBINER_INDEXED => {
-            let (lengths, places) = counts[1..].split_at(count);
-            part.copies(lengths.iter().zip(places).map(|(&length, &place)| (length, place * extent)))
-        }
-        MPI_COMBINER_HINDEXED => {
-            let lengths = &counts[1..=count];
-            part.copies(lengths.iter().copied().zip(distances(1 + count).iter().copied()))
-        }
-        MPI_COMBINER_INDEXED_BLOCK => {
-            part.copies(counts[2..].iter().map(|&place| (counts[1], place * extent)))
-        }
-        MPI_COMBINER_HINDEXED_BLOCK => part.copies(distances(2).iter().map(|&place| (counts[1], place))),
+        MPI_COMBINER_CONTIGUOUS => part.row(counts[0], 0).unwrap_or(Layout::EMPTY),
+        MPI_COMBINER_VECTOR => rows(counts[2] * extent).unwrap_or(Layout::EMPTY),
+        MPI_COMBINER_HVECTOR => rows(distances(2)[0]).unwrap_or(Layout::EMPTY),
+        MPI_COMBINER_INDEXED => places(&counts[1..=count], &counts[1 + count..], extent),
+        MPI_COMBINER_HINDEXED => places(&counts[1..=count], distances(1 + count), 1),
+        MPI_COMBINER_INDEXED_BLOCK => equal(&counts[2..], extent),
+        MPI_COMBINER_HINDEXED_BLOCK => equal(distances(2), 1),
         MPI_COMBINER_STRUCT => {
-            let copies = counts[1..=count].iter().copied().zip(distances(1 + count).iter().copied());
-            Layout::sequence(parts.iter().zip(copies))
+            let rows = parts.iter().zip(&counts[1..=count]).zip(distances(1 + count));
+            Layout::sequence(rows.filter_map(|((part, &length), &place)| part.row(length, place)))
         }
         MPI_COMBINER_SUBARRAY => arrays::subarray(contents, part),
         MPI_COMBINER_DARRAY => arrays::distributed(contents, part),

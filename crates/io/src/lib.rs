@@ -5,9 +5,9 @@
 //! ([0019](../../../docs/design/0019-io-over-any-mpi.md)).
 //!
 //! From above: `functions` lists the C functions, `calls` parses their arguments, `file` has open files, `transfer` moves
-//! data, through `access` alone or through `collective` together. `view` says where bytes are, `layout` how a datatype
-//! lies, `representation` what values look like, `pointer` is the shared file pointer, `locks` says who may access which
-//! bytes in atomic mode, `disk` is the file itself.
+//! data, through `access` alone or through `collective` together. `view` says where bytes are, `shape` describes many of
+//! them shortly, `layout` says how a datatype lies, `representation` what values look like, `pointer` is the shared file
+//! pointer, `locks` says who may access which bytes in atomic mode, `disk` is the file itself.
 //!
 //! Error handlers are not here: they belong to whoever exports the functions.
 #![deny(unsafe_code)]
@@ -29,6 +29,7 @@ mod locks;
 mod pointer;
 mod report;
 pub mod representation;
+mod shape;
 pub mod transfer;
 mod view;
 

@@ -13,7 +13,7 @@ use postrider_client::{Buffer, Datatype};
 
 use crate::error::{Error, Result};
 use crate::layout::{self, Layout};
-use crate::view::Block;
+use crate::shape::{Block, Shape};
 
 /// A data representation.
 #[derive(Clone, Debug)]
@@ -241,11 +241,8 @@ fn native_leaf(datatype: Datatype) -> Result<Layout> {
     if let Some(BasicKind::Pair { value, index, index_offset }) = row.map(|row| row.kind) {
         let index = Block { offset: index_offset as i64, bytes: index.bytes() as i64 };
         let value = Block { offset: 0, bytes: value.bytes() as i64 };
-        made.blocks = if value.end() == index.offset {
-            vec![Block { offset: 0, bytes: index.end() }]
-        } else {
-            vec![value, index]
-        };
+        let parts = [value, index].map(|block| (block.offset, Shape::Dense(block.bytes)));
+        (made.first, made.shape) = Shape::list(parts);
     }
     Ok(made.resized(lb, extent))
 }

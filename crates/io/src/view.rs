@@ -3,51 +3,39 @@
 //! A view is a displacement and a tile, the filetype, that is repeated from there on. What the process sees are the bytes of
 //! the tiles' blocks one after another, its *stream*; this file maps ranges of the stream to ranges of the file. Pure.
 
-/// A range of bytes of a file, or of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Block {
-    /// Where it starts.
-    pub offset: i64,
-    /// How long it is.
-    pub bytes: i64,
-}
-
-impl Block {
-    /// Where it ends.
-    pub fn end(self) -> i64 {
-        self.offset + self.bytes
-    }
-}
+use crate::layout::Layout;
+use crate::shape::Shape;
+pub use crate::shape::{Block, Ranges};
 
 /// A view.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     displacement: i64,
     etype_bytes: i64,
-    /// The blocks of a tile, none of them empty.
-    blocks: Vec<Block>,
-    /// Where each block starts in the stream of its tile.
-    starts: Vec<i64>,
+    /// Where the first byte is.
+    origin: i64,
     tile_bytes: i64,
     extent: i64,
+    /// Of all tiles.
+    shape: Shape,
 }
 
 impl View {
-    /// The view with tiles of these blocks, `extent` apart, in units of `etype_bytes`.
-    pub fn new(displacement: i64, etype_bytes: i64, blocks: Vec<Block>, extent: i64) -> Self {
-        let blocks: Vec<Block> = blocks.into_iter().filter(|block| block.bytes > 0).collect();
-        let mut tile_bytes = 0;
-        let mut starts = Vec::with_capacity(blocks.len());
-        for block in &blocks {
-            starts.push(tile_bytes);
-            tile_bytes += block.bytes;
+    /// The view with such tiles, in units of `etype_bytes`.
+    pub fn new(displacement: i64, etype_bytes: i64, tile: &Layout) -> Self {
+        Self {
+            displacement,
+            etype_bytes,
+            origin: displacement + tile.first,
+            tile_bytes: tile.size(),
+            extent: tile.extent(),
+            shape: tile.shape.clone().repeated(i64::MAX, tile.extent()),
         }
-        Self { displacement, etype_bytes, blocks, starts, tile_bytes, extent }
     }
 
     /// All bytes of a file, one by one.
     pub fn bytes() -> Self {
-        Self::new(0, 1, vec![Block { offset: 0, bytes: 1 }], 1)
+        Self::new(0, 1, &Layout::dense(1))
     }
 
     /// Size of its elementary datatype, in bytes of the file.
@@ -70,20 +58,9 @@ impl View {
         self.tile_bytes == 0
     }
 
-    /// Whether its stream is the file itself from the displacement on.
-    fn is_dense(&self) -> bool {
-        self.blocks.len() == 1 && self.tile_bytes == self.extent
-    }
-
     /// The place in the file of byte `at` of the stream.
     pub fn offset(&self, at: i64) -> i64 {
-        if self.is_empty() {
-            return self.displacement;
-        }
-        let (tile, within) = (at.div_euclid(self.tile_bytes), at.rem_euclid(self.tile_bytes));
-        let index = self.block_of(within);
-        let block = self.blocks[index];
-        self.displacement + tile * self.extent + block.offset + within - self.starts[index]
+        if self.is_empty() { self.displacement } else { self.origin + self.shape.offset(at) }
     }
 
     /// Where element `start` begins in the stream, if the file can have so many bytes as it and `elements` more need.
@@ -92,11 +69,6 @@ impl View {
         let tiles = end.checked_div(self.tile_bytes).unwrap_or(0) + 1;
         tiles.checked_mul(self.extent)?.checked_add(self.displacement)?;
         start.checked_mul(self.etype_bytes)
-    }
-
-    /// The block of a tile in which byte `within` of the tile's stream is.
-    fn block_of(&self, within: i64) -> usize {
-        self.starts.partition_point(|&start| start <= within) - 1
     }
 
     /// The first element whose place in the file is not before `offset`, in units of the elementary datatype.
@@ -122,58 +94,14 @@ impl View {
     /// The ranges of the file that hold `bytes` bytes of the stream from byte `at` on, in the order of the stream.
     /// Neighbours are joined.
     pub fn ranges(&self, at: i64, bytes: i64) -> Ranges<'_> {
-        let bytes = if self.is_empty() { 0 } else { bytes };
-        Ranges { view: self, at, left: bytes }
-    }
-}
-
-/// See [`View::ranges`].
-#[derive(Debug)]
-pub struct Ranges<'v> {
-    view: &'v View,
-    at: i64,
-    left: i64,
-}
-
-impl Ranges<'_> {
-    /// The rest of the block at the current place, as far as it is wanted.
-    fn piece(&self) -> Option<Block> {
-        if self.left <= 0 {
-            return None;
-        }
-        let offset = self.view.offset(self.at);
-        if self.view.is_dense() {
-            return Some(Block { offset, bytes: self.left });
-        }
-        let within = self.at.rem_euclid(self.view.tile_bytes);
-        let index = self.view.block_of(within);
-        let rest = self.view.starts[index] + self.view.blocks[index].bytes - within;
-        Some(Block { offset, bytes: rest.min(self.left) })
-    }
-
-    fn advance(&mut self, bytes: i64) {
-        self.at += bytes;
-        self.left -= bytes;
-    }
-}
-
-impl Iterator for Ranges<'_> {
-    type Item = Block;
-
-    fn next(&mut self) -> Option<Block> {
-        let mut range = self.piece()?;
-        self.advance(range.bytes);
-        while let Some(piece) = self.piece().filter(|piece| piece.offset == range.end()) {
-            self.advance(piece.bytes);
-            range.bytes += piece.bytes;
-        }
-        Some(range)
+        self.shape.ranges(self.origin, at, bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::tests::places;
     use proptest::prelude::*;
 
     /// Displacement, gaps and lengths of blocks, and the gap behind the last.
@@ -183,31 +111,26 @@ mod tests {
             let mut end = 0;
             let mut blocks = Vec::new();
             for (gap, bytes) in gaps {
-                blocks.push(Block { offset: end + gap, bytes });
+                blocks.push((end + gap, Shape::Dense(bytes)));
                 end += gap + bytes;
             }
-            View::new(displacement, 1, blocks, end + behind)
+            let (first, shape) = Shape::list(blocks);
+            View::new(displacement, 1, &Layout { first, shape, lb: 0, ub: end + behind })
         })
     }
 
-    /// The offset of each byte of the stream, by counting.
-    fn naive(view: &View, bytes: usize) -> Vec<i64> {
-        let tiles = (0..).map(|tile| view.displacement + tile * view.extent);
-        let offsets = tiles.flat_map(|start| {
-            view.blocks.iter().flat_map(move |block| (block.offset..block.end()).map(move |at| start + at))
-        });
-        if view.is_empty() { Vec::new() } else { offsets.take(bytes).collect() }
+    /// The offset of each byte of the stream, by looking at each.
+    fn naive(view: &View, bytes: i64) -> Vec<i64> {
+        let bytes = if view.is_empty() { 0 } else { bytes };
+        (0..bytes).map(|at| view.offset(at)).collect()
     }
 
     proptest! {
         #[test]
         fn ranges_are_those_of_the_bytes_one_by_one(view in views(), at in 0..40_i64, bytes in 0..40_i64) {
-            let all = naive(&view, (at + bytes) as usize);
+            let all = naive(&view, at + bytes);
             let expected = all.get(at as usize..).unwrap_or_default().to_vec();
-            let ranges: Vec<Block> = view.ranges(at, bytes).collect();
-            let found: Vec<i64> = ranges.iter().flat_map(|range| range.offset..range.end()).collect();
-            prop_assert_eq!(found, expected);
-            prop_assert!(ranges.windows(2).all(|pair| pair[0].end() != pair[1].offset));
+            prop_assert_eq!(places(view.ranges(at, bytes)), expected);
         }
 
         #[test]

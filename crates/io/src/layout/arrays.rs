@@ -6,20 +6,37 @@ use postrider_client::Contents;
 
 use super::Layout;
 
-/// Indices in a row: the first, and how many.
-type Run = (i64, i64);
+/// The indices of a dimension that belong to the part: runs of the same length, and one that is shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Runs {
+    first: i64,
+    length: i64,
+    count: i64,
+    stride: i64,
+    /// Length of the last one.
+    rest: i64,
+}
+
+impl Runs {
+    /// A single one.
+    fn one(first: i64, length: i64) -> Self {
+        Self { first, length, count: 1, stride: 0, rest: 0 }
+    }
+}
 
 /// A dimension: its size, and the indices that belong to the part.
-type Dimension = (i64, Vec<Run>);
+type Dimension = (i64, Runs);
 
 /// The part of an array, whose dimensions come in the order of C.
 fn part(element: &Layout, dimensions: &[Dimension]) -> Layout {
     let mut made = element.clone();
     for (size, runs) in dimensions.iter().rev() {
-        let extent = made.extent();
-        let lb = made.lb;
-        let row = made.copies(runs.iter().map(|&(first, count)| (count, first * extent)));
-        made = row.resized(lb, size * extent);
+        let (lb, extent) = (made.lb, made.extent());
+        let place = |index: i64| (runs.first + index * runs.stride) * extent;
+        let equal =
+            made.row(runs.length, place(0)).and_then(|run| run.times(runs.count, runs.stride * extent));
+        let rows = Layout::sequence([equal, made.row(runs.rest, place(runs.count))].into_iter().flatten());
+        made = rows.resized(lb, size * extent);
     }
     made
 }
@@ -37,7 +54,7 @@ pub fn subarray(contents: &Contents, element: &Layout) -> Layout {
     let integers = &contents.integers;
     let count = integers[0] as usize;
     let sizes = if contents.large_counts.is_empty() { &integers[1..] } else { &contents.large_counts[..] };
-    let dimension = |i: usize| (sizes[i], vec![(sizes[2 * count + i], sizes[count + i])]);
+    let dimension = |i: usize| (sizes[i], Runs::one(sizes[2 * count + i], sizes[count + i]));
     let order = integers[integers.len() - 1];
     part(element, &ordered((0..count).map(dimension).collect(), order))
 }
@@ -64,34 +81,37 @@ pub fn distributed(contents: &Contents, element: &Layout) -> Layout {
 }
 
 /// The indices of one process among those of a dimension.
-fn runs(size: i64, kind: i64, argument: i64, (processes, coordinate): (i64, i64)) -> Vec<Run> {
+fn runs(size: i64, kind: i64, argument: i64, (processes, coordinate): (i64, i64)) -> Runs {
     let default = argument == i64::from(MPI_DISTRIBUTE_DFLT_DARG);
-    let block = match kind as i32 {
+    let length = match kind as i32 {
         MPI_DISTRIBUTE_BLOCK if default => (size + processes - 1) / processes,
         MPI_DISTRIBUTE_CYCLIC if default => 1,
         MPI_DISTRIBUTE_NONE => size,
         _ => argument,
     };
-    if block <= 0 {
-        return Vec::new();
+    if length <= 0 {
+        return Runs::one(0, 0);
     }
-    let starts = (coordinate * block..size).step_by((block * processes) as usize);
-    starts.map(|start| (start, block.min(size - start))).collect()
+    let (first, stride) = (coordinate * length, length * processes);
+    let count = if first + length > size { 0 } else { (size - first - length) / stride + 1 };
+    Runs { first, length, count, stride, rest: (size - first - count * stride).clamp(0, length) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Block;
+    use crate::shape::Shape;
+    use crate::shape::tests::places;
 
     fn offsets(layout: &Layout) -> Vec<i64> {
-        layout.blocks.iter().flat_map(|block: &Block| block.offset..block.end()).collect()
+        places(layout.shape.ranges(layout.first, 0, i64::MAX))
     }
 
     #[test]
     fn a_part_has_the_rows_of_its_rows() {
         let element = Layout::dense(2);
-        let made = part(&element, &[(3, vec![(1, 2)]), (4, vec![(0, 1), (2, 1)])]);
+        let ends = Runs { first: 0, length: 1, count: 2, stride: 2, rest: 0 };
+        let made = part(&element, &[(3, Runs::one(1, 2)), (4, ends)]);
         assert_eq!(offsets(&made), [8, 9, 12, 13, 16, 17, 20, 21]);
         assert_eq!((made.lb, made.ub), (0, 24));
     }
@@ -104,10 +124,21 @@ mod tests {
             (MPI_DISTRIBUTE_CYCLIC, 2),
             (MPI_DISTRIBUTE_BLOCK, 5),
         ] {
-            let all = (0..3).flat_map(|process| runs(11, kind.into(), argument.into(), (3, process)));
-            let mut indices: Vec<i64> = all.flat_map(|(first, count)| first..first + count).collect();
-            indices.sort_unstable();
-            assert_eq!(indices, (0..11).collect::<Vec<_>>());
+            for size in [1, 5, 11, 12] {
+                let all = (0..3).map(|process| runs(size, kind.into(), argument.into(), (3, process)));
+                let parts = all.map(|runs| part(&Layout::dense(1), &[(size, runs)]));
+                let mut indices: Vec<i64> = parts.flat_map(|part| offsets(&part)).collect();
+                indices.sort_unstable();
+                assert_eq!(indices, (0..size).collect::<Vec<_>>());
+            }
         }
+    }
+
+    #[test]
+    fn a_cyclic_part_of_a_large_array_is_short() {
+        let cyclic = runs(1 << 40, MPI_DISTRIBUTE_CYCLIC.into(), 2, (4, 1));
+        let made = part(&Layout::dense(8), &[(1 << 40, cyclic), (4, Runs::one(0, 4))]);
+        assert_eq!(made.shape, Shape::Dense(64).repeated(1 << 37, 256));
+        assert_eq!(made.first, 64);
     }
 }
