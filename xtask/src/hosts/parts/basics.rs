@@ -67,7 +67,7 @@ fn inheritance(arguments: &Arguments) -> Case {
     let job = arguments.launch(&["--hosts", "h0,h1,h2"], None, &["sh", "-c", rank]).join(" ");
     let script = format!(
         "umask 027; ulimit -S -s 4096; trap '' USR1; exec 7</dev/null; export LANG=C.UTF-8 LC_TIME=C;
-         exec env --block-signal=URG nice -n 5 {job}"
+         exec env --block-signal=URG nice -n $((5 - $(nice))) {job}"
     );
     Case::command("what ranks inherit", ["sh", "-c", &script].map(str::to_owned).into(), |ended| {
         let lines: Vec<&str> = ended.output.lines().collect();
