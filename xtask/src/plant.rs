@@ -104,6 +104,14 @@ const FAULTS: &[Fault] = &[
         stages: &["client"],
     },
     Fault {
+        what: "pieces of files that are written where they do not belong",
+        file: "crates/io/src/access.rs",
+        right: "disk.write(now, range.offset)?;",
+        wrong: "disk.write(now, range.offset + 1)?;",
+        installed: true,
+        stages: &["mpich-io"],
+    },
+    Fault {
         what: "a value that two operations share",
         file: "include/mpi.h",
         right: "#define MPI_SUM     ((MPI_Op)0x021)",
