@@ -114,7 +114,7 @@ static void overlap(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const buffers[] = {"100", "4096", "16777216"}, *const nodes[] = {"1", "2", "5"};
+    static const char *const buffers[] = {"1000", "4096", "16777216"}, *const nodes[] = {"1", "2", "5"};
     check_begin(&argc, &argv);
     seed = 12345;
     for (int round = 0; round < 9; round++) {

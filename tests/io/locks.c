@@ -2,7 +2,7 @@
  * same bytes, through views of many forms, are never torn, and shared pointers leave no gap and give nothing twice. */
 #include "file.h"
 
-enum { HALF = 6000, LENGTH = 2 * HALF, ROUNDS = 30, RECORD = 16, RECORDS = 12 };
+enum { HALF = 1200, LENGTH = 2 * HALF, ROUNDS = 12, RECORD = 16, RECORDS = 8 };
 
 static unsigned char bytes[LENGTH];
 static unsigned state;
@@ -66,17 +66,17 @@ static void hammered(MPI_File file, MPI_Datatype halves)
 static void columns(MPI_File file)
 {
     MPI_Datatype column, own;
-    OK(MPI_Type_vector(100, 8, 8 * size, MPI_BYTE, &column));
-    OK(MPI_Type_create_resized(column, 0, 800 * size, &own));
+    OK(MPI_Type_vector(20, 8, 8 * size, MPI_BYTE, &column));
+    OK(MPI_Type_create_resized(column, 0, 160 * size, &own));
     OK(MPI_Type_commit(&own));
     OK(MPI_File_set_atomicity(file, 1));
     OK(MPI_File_set_view(file, 8 * rank, MPI_BYTE, own, "native", MPI_INFO_NULL));
     for (int round = 0; round < 3; round++) {
-        memset(bytes, 10 * rank + round, 1600);
-        OK(MPI_File_write_at(file, 0, bytes, 1600, MPI_BYTE, MPI_STATUS_IGNORE));
-        memset(bytes, 255, 1600);
-        OK(MPI_File_read_at(file, 0, bytes, 1600, MPI_BYTE, MPI_STATUS_IGNORE));
-        CHECK(uniform(bytes, 1600));
+        memset(bytes, 10 * rank + round, 320);
+        OK(MPI_File_write_at(file, 0, bytes, 320, MPI_BYTE, MPI_STATUS_IGNORE));
+        memset(bytes, 255, 320);
+        OK(MPI_File_read_at(file, 0, bytes, 320, MPI_BYTE, MPI_STATUS_IGNORE));
+        CHECK(uniform(bytes, 320));
         CHECK_EQ(bytes[0], 10 * rank + round);
     }
     /* From now on the views overlap, so that there are locks again. */
