@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -36,13 +37,48 @@ impl Part {
     }
 }
 
-/// A part of a file as memory.
+/// A part of a file as memory, for the thread that has made it.
 #[derive(Debug)]
 pub struct Mapping {
     part: &'static Part,
+    /// Ends after the memory is unmapped.
+    _open: Unblocked,
     /// The bytes of the first page that are before the part.
     before: usize,
     bytes: usize,
+}
+
+/// While it is there, this thread gets the signal. Threads of ours block all signals, and one that is blocked when a page is missing ends
+/// the process.
+#[derive(Debug)]
+struct Unblocked {
+    was_blocked: bool,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Unblocked {
+    fn new() -> Self {
+        Self { was_blocked: change_mask(libc::SIG_UNBLOCK), of_this_thread: PhantomData }
+    }
+}
+
+impl Drop for Unblocked {
+    fn drop(&mut self) {
+        if self.was_blocked {
+            change_mask(libc::SIG_BLOCK);
+        }
+    }
+}
+
+/// Blocks the signal in this thread or lets it through, and returns whether it was blocked.
+fn change_mask(how: i32) -> bool {
+    // SAFETY: both sets belong to this function, and are valid as zeros.
+    unsafe {
+        let (mut signal, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigaddset(&raw mut signal, libc::SIGBUS);
+        libc::pthread_sigmask(how, &raw const signal, &raw mut before);
+        libc::sigismember(&raw const before, libc::SIGBUS) == 1
+    }
 }
 
 fn page_bytes() -> usize {
@@ -84,7 +120,7 @@ impl Mapping {
         };
         part.missing.store(false, Relaxed);
         part.end.store((start as usize + length) as u64, SeqCst);
-        let mapping = Self { part, before, bytes };
+        let mapping = Self { part, _open: Unblocked::new(), before, bytes };
         if writes {
             // SAFETY: the mapping that was just made; the system knows this request from Linux 5.14 on.
             let populated = unsafe { libc::madvise(start, length, libc::MADV_POPULATE_WRITE) };
@@ -250,6 +286,20 @@ mod tests {
         mapping.read(20_000, &mut read);
         assert_eq!(read, [0]);
         assert_eq!(file.metadata().expect("it is open").len(), 100);
+    }
+
+    #[test]
+    fn a_missing_page_is_noticed_in_a_thread_of_ours_too() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file(&[7; 40_000]);
+        let access = move || {
+            let mapping = Mapping::new(&file, 0, 40_000, true).expect("it can be mapped");
+            file.set_len(100).expect("it can be cut");
+            mapping.write(35_000, &[1]);
+            mapping.is_whole()
+        };
+        let thread = crate::process::start_thread(std::thread::Builder::new(), access).expect("a thread");
+        assert!(!thread.join().expect("it ends"));
     }
 
     #[test]
