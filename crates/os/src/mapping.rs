@@ -18,6 +18,10 @@ use crate::sync::AtomicU64;
 /// How many parts of files are mapped at the same time; more are refused.
 const PARTS_MAX: usize = 16;
 
+/// Mappings begin and end at multiples of this, whatever is wanted of them. Some file systems keep a file in pages of this length; mapped as a
+/// whole one is a single page to be written, and in part as many small ones, for each of which the system looks at all of it.
+const WHOLE: usize = 2 << 20;
+
 /// The mapped parts, for the handler: where each starts, 0 if it is none, where it ends, and whether a page was missing.
 static PARTS: [Part; PARTS_MAX] = [const { Part::none() }; PARTS_MAX];
 
@@ -43,7 +47,7 @@ pub struct Mapping {
     part: &'static Part,
     /// Ends after the memory is unmapped.
     _open: Unblocked,
-    /// The bytes of the first page that are before the part.
+    /// The bytes of the mapping that are before the part.
     before: usize,
     bytes: usize,
 }
@@ -94,19 +98,14 @@ impl Mapping {
     /// mappings.
     pub fn new(file: &File, offset: u64, bytes: usize, writes: bool) -> io::Result<Self> {
         catch_missing_pages()?;
-        let before = offset as usize % page_bytes();
-        let (length, protection) = (before + bytes, if writes { libc::PROT_WRITE } else { 0 });
+        let before = offset as usize % WHOLE;
+        let (length, protection) =
+            ((before + bytes).next_multiple_of(WHOLE), if writes { libc::PROT_WRITE } else { 0 });
         // SAFETY: a new mapping at a place that the system chooses, of a file that is open.
         let start = unsafe {
             let (protection, descriptor) = (libc::PROT_READ | protection, file.as_raw_fd());
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                protection,
-                libc::MAP_SHARED,
-                descriptor,
-                (offset as usize - before) as libc::off_t,
-            )
+            let from = (offset as usize - before) as libc::off_t;
+            libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, descriptor, from)
         };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -122,8 +121,11 @@ impl Mapping {
         part.end.store((start as usize + length) as u64, SeqCst);
         let mapping = Self { part, _open: Unblocked::new(), before, bytes };
         if writes {
-            // SAFETY: the mapping that was just made; the system knows this request from Linux 5.14 on.
-            let populated = unsafe { libc::madvise(start, length, libc::MADV_POPULATE_WRITE) };
+            let first = before - before % page_bytes();
+            // SAFETY: pages of the mapping that was just made; the system knows this request from Linux 5.14 on.
+            let populated = unsafe {
+                libc::madvise(start.byte_add(first), before + bytes - first, libc::MADV_POPULATE_WRITE)
+            };
             let error = io::Error::last_os_error();
             if populated != 0 && error.raw_os_error() != Some(libc::EINVAL) {
                 return Err(error);
