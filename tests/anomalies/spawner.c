@@ -79,18 +79,27 @@ static int spawner(char *program, char *mode)
     return 0;
 }
 
+static void publish(const char *service, char port[])
+{
+    MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Publish_name(service, MPI_INFO_NULL, port);
+}
+
+static void look_up(const char *service, char port[])
+{
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while (MPI_Lookup_name(service, MPI_INFO_NULL, port) != MPI_SUCCESS) {
+        pause_for(10);
+    }
+}
+
 static int meet(int accepts, const char *service)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     int ones = 1, all, here, there;
     MPI_Comm inter;
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    if (accepts && rank == 0) {
-        MPI_Open_port(MPI_INFO_NULL, port);
-        MPI_Publish_name(service, MPI_INFO_NULL, port);
-    }
-    while (!accepts && rank == 0 && MPI_Lookup_name(service, MPI_INFO_NULL, port) != MPI_SUCCESS) {
-        pause_for(10);
+    if (rank == 0) {
+        (accepts ? publish : look_up)(service, port);
     }
     for (int round = 0; round < 3; round++) {
         if (accepts) {
@@ -121,8 +130,7 @@ static int host(const char *service)
     int value = 0;
     MPI_Comm inter;
     if (rank == 0) {
-        MPI_Open_port(MPI_INFO_NULL, port);
-        MPI_Publish_name(service, MPI_INFO_NULL, port);
+        publish(service, port);
         MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
         MPI_Unpublish_name(service, MPI_INFO_NULL, port);
         MPI_Probe(0, 1, inter, MPI_STATUS_IGNORE);
@@ -142,10 +150,7 @@ static int guest(const char *service)
     char port[MPI_MAX_PORT_NAME];
     int value = 0;
     MPI_Comm inter;
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    while (MPI_Lookup_name(service, MPI_INFO_NULL, port) != MPI_SUCCESS) {
-        pause_for(10);
-    }
+    look_up(service, port);
     MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
     MPI_Send(&value, 1, MPI_INT, 0, 1, inter);
     pause_for(500);

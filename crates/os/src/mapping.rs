@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Once, OnceLock};
 
 use crate::sync::AtomicU64;
 
@@ -26,7 +26,7 @@ const WHOLE: usize = 2 << 20;
 static PARTS: [Part; PARTS_MAX] = [const { Part::none() }; PARTS_MAX];
 
 /// What the signal did before.
-static BEFORE: Mutex<Option<libc::sigaction>> = Mutex::new(None);
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 #[derive(Debug)]
 struct Part {
@@ -175,28 +175,39 @@ impl Drop for Mapping {
     }
 }
 
-/// Sees to it that this handler gets the signal, also after the program has set one of its own.
-fn catch_missing_pages() -> io::Result<()> {
-    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
-    let own: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = put_an_empty_page;
-    // SAFETY: places for the actions; the handler only does what a handler may do.
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// What the signal does now.
+fn action() -> io::Result<libc::sigaction> {
+    // SAFETY: a place for the action, which is valid as zeros.
     unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();
-        if libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut now) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        if now.sa_sigaction == own as usize {
-            return Ok(());
-        }
-        *before = Some(now);
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = own as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_ONSTACK;
-        if libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut()) != 0 {
-            return Err(io::Error::last_os_error());
+        match libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut now) {
+            0 => Ok(now),
+            _ => Err(io::Error::last_os_error()),
         }
     }
-    Ok(())
+}
+
+/// Sees to it that the handler of this module gets the signal. A program that has set one of its own since then keeps it, and nothing is mapped.
+fn catch_missing_pages() -> io::Result<()> {
+    static INSTALLED: Once = Once::new();
+    let own: Handler = put_an_empty_page;
+    INSTALLED.call_once(|| {
+        let Ok(now) = action() else { return };
+        let _first = BEFORE.set(now);
+        // SAFETY: an action that is valid as zeros but for what is set; the handler only does what a handler may do.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = own as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+        }
+    });
+    match action()?.sa_sigaction == own as usize {
+        true => Ok(()),
+        false => Err(io::Error::from(io::ErrorKind::ResourceBusy)),
+    }
 }
 
 /// The handler.
@@ -225,25 +236,26 @@ extern "C" fn put_an_empty_page(signal: i32, info: *mut libc::siginfo_t, context
 
 /// Does what the signal did before this module caught it.
 fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let before = BEFORE.try_lock().ok().and_then(|before| *before);
+    let before = BEFORE.get().map_or((libc::SIG_DFL, 0), |action| (action.sa_sigaction, action.sa_flags));
+    // SAFETY: the system passes a description of the signal.
+    let was_sent = unsafe { (*info).si_code } <= 0;
     match before {
-        Some(action) if action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN => {
-            type WithInfo = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
-            type Plain = extern "C" fn(i32);
-            // SAFETY: the handler that the program had set, with the arguments that its flags say.
-            unsafe {
-                if action.sa_flags & libc::SA_SIGINFO != 0 {
-                    core::mem::transmute::<usize, WithInfo>(action.sa_sigaction)(signal, info, context);
-                } else {
-                    core::mem::transmute::<usize, Plain>(action.sa_sigaction)(signal);
-                }
+        (libc::SIG_IGN, _) if was_sent => {}
+        // SAFETY: the default action of a signal. An instruction that has failed is done again when this returns, and ends the process.
+        (libc::SIG_DFL | libc::SIG_IGN, _) => unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            if was_sent {
+                libc::raise(signal);
             }
-        }
-        // The instruction is done again when this returns, and ends the process.
-        _ => drop(unsafe {
-            // SAFETY: the default action of a signal.
-            libc::signal(signal, libc::SIG_DFL)
-        }),
+        },
+        // SAFETY: the handler that the program had set, with the arguments that its flags say.
+        (handler, flags) => unsafe {
+            if flags & libc::SA_SIGINFO != 0 {
+                core::mem::transmute::<usize, Handler>(handler)(signal, info, context);
+            } else {
+                core::mem::transmute::<usize, extern "C" fn(i32)>(handler)(signal);
+            }
+        },
     }
 }
 
@@ -251,6 +263,7 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) 
 mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;
+    use std::sync::{Mutex, PoisonError};
 
     /// Tests that map one after another: the table is one for the process.
     static ONE: Mutex<()> = Mutex::new(());
