@@ -17,6 +17,7 @@ mod engines;
 mod figures;
 mod hosts;
 mod io;
+mod kind;
 pub mod machine;
 mod octave;
 mod overview;
@@ -29,16 +30,14 @@ mod table;
 mod targets;
 mod tune;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use crate::workspace;
 use build::Workshop;
 use engines::{Engine, Place};
 use figures::{Figure, Scale, Task};
+use kind::{Kind, Output};
 use process::{Finished, Outcome};
 use record::{Failure, Run, Sample};
 
@@ -63,15 +62,8 @@ pub struct Arguments {
     /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4,8).
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Directory for the results (default: bench/runs/DATE-HOST, quick: target/bench/quick).
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Postrider's installation (default: what `cargo xtask build` has made).
-    #[arg(long)]
-    prefix: Option<PathBuf>,
-    /// Measure nothing: draw the plots of an earlier session and write docs/BENCHMARKS.md from it.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "ranks", "out", "repetitions"])]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(clap::Subcommand)]
@@ -95,45 +87,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Some(Other::Tune(arguments)) => return tune::run(arguments),
         None => {}
     }
-    let root = workspace::root();
-    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
-    if let Some(directory) = &arguments.report {
-        let run = Run::load(directory)?;
-        plot(&workshop, "plot.py", directory)?;
-        return report::write(root, report::ONE_HOST, &report::markdown(&run, directory, root));
-    }
-    let directory = results(arguments.out.as_deref(), arguments.quick, &workshop, "")?;
-    let run = Session::prepare(arguments, &workshop)?.measure();
-    run.save(&directory)?;
-    table::print(&run, targets::targets(&run));
-    plot(&workshop, "plot.py", &directory)?;
-    eprintln!("bench: results and plots are in {}", directory.display());
-    Ok(())
+    KIND.run(&arguments.output, arguments.quick, |workshop, _| {
+        Ok(Session::prepare(arguments, workshop)?.measure())
+    })
 }
 
-/// The directory for the results of a session that begins now. It is also the moment to say that the machine is not quiet.
-fn results(out: Option<&Path>, quick: bool, workshop: &Workshop, suffix: &str) -> Result<PathBuf> {
-    let usual = || match quick {
-        true => workshop.work.join(format!("quick{suffix}")),
-        false => {
-            let name = format!("{}-{}{suffix}", machine::date(), machine::host());
-            workshop.root.join("bench/runs").join(name)
-        }
-    };
-    let directory = out.map_or_else(usual, Path::to_owned);
-    std::fs::create_dir_all(&directory)?;
-    let load = machine::load();
-    if load.parse().is_ok_and(|load: f64| load > 0.5) {
-        eprintln!("bench: others use this machine now (load {load}); trust the ratios more than the times");
-    }
-    Ok(directory)
-}
-
-/// Draws the pictures, one for each figure, beside the results.
-fn plot(workshop: &Workshop, script: &str, directory: &Path) -> Result<()> {
-    let python = workshop.environment("plot", "matplotlib")?.join("bin/python");
-    workspace::run(Command::new(python).arg(workshop.root.join("bench").join(script)).arg(directory))
-}
+const KIND: Kind = Kind {
+    suffix: "",
+    plot: "plot.py",
+    heading: report::ONE_HOST,
+    markdown: report::markdown,
+    targets: targets::targets,
+};
 
 /// What shows how far a session is.
 fn progress(steps: u64) -> indicatif::ProgressBar {

@@ -15,17 +15,15 @@ mod simulation;
 mod targets;
 mod ways;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
 use super::build::Workshop;
 use super::engines::{Engine, Place};
+use super::kind::{Kind, Output};
 use super::process::{self, Finished, Outcome};
 use super::record::{Failure, Run, Sample};
-use super::table;
-use crate::workspace;
 use figures::{Figure, NODE_RANKS, Scale, Task};
 use ways::{SLOW, Sites, Watches};
 
@@ -55,38 +53,28 @@ pub struct Arguments {
     /// Numbers of ranks in nodes of 32 (default: the powers of two from 2 to 2048, quick: 2,32,128).
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Directory for the results (default: bench/runs/DATE-HOST-hosts, quick: target/bench/quick-hosts).
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Postrider's installation (default: what `cargo xtask build` has made).
-    #[arg(long)]
-    prefix: Option<PathBuf>,
-    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "ranks", "out", "repetitions"])]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Measures and reports, or only reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let root = workspace::root();
-    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
-    if let Some(directory) = &arguments.report {
-        let run = Run::load(directory)?;
-        super::plot(&workshop, "plot_hosts.py", directory)?;
-        let part = report::markdown(&run, directory, root);
-        return super::report::write(root, super::report::BETWEEN, &part);
-    }
     for &ranks in &arguments.ranks {
         let whole = ranks > 1 && (ranks <= NODE_RANKS || ranks.is_multiple_of(NODE_RANKS));
         ensure!(whole, "{ranks} ranks: at least 2, and whole nodes of {NODE_RANKS} from the second on");
     }
-    let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-hosts")?;
-    let run = Session::prepare(arguments, &workshop)?.measure(arguments, &directory)?;
-    table::print(&run, targets::targets(&run));
-    super::plot(&workshop, "plot_hosts.py", &directory)?;
-    eprintln!("bench: results and plots are in {}", directory.display());
-    Ok(())
+    KIND.run(&arguments.output, arguments.quick, |workshop, directory| {
+        Session::prepare(arguments, workshop)?.measure(arguments, directory)
+    })
 }
+
+const KIND: Kind = Kind {
+    suffix: "-hosts",
+    plot: "plot_hosts.py",
+    heading: super::report::BETWEEN,
+    markdown: report::markdown,
+    targets: targets::targets,
+};
 
 /// One session between hosts.
 struct Session<'a> {

@@ -18,20 +18,18 @@ mod sites;
 mod targets;
 mod ways;
 
-use std::path::PathBuf;
-
 use anyhow::{Result, ensure};
 
 pub use sites::Busy;
 pub use ways::Way;
 
+use super::Session;
 use super::build::Workshop;
 use super::engines::Engine;
 use super::figures::Task;
+use super::kind::{Kind, Output};
 use super::process::Outcome;
 use super::record::{Failure, Run};
-use super::{Session, table};
-use crate::workspace;
 use figures::{Figure, Scale};
 use sites::{SLOW, Sites};
 
@@ -56,35 +54,22 @@ pub struct Arguments {
     /// Numbers of ranks, separated by commas (default: 2,4,8,16, quick: 2,4).
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Directory for the results (default: bench/runs/DATE-HOST-io, quick: target/bench/quick-io).
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Postrider's installation (default: what `cargo xtask build` has made).
-    #[arg(long)]
-    prefix: Option<PathBuf>,
-    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "engines", "ways", "ranks", "out", "repetitions"])]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Measures and reports, or only reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let root = workspace::root();
-    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
-    if let Some(directory) = &arguments.report {
-        let run = Run::load(directory)?;
-        super::plot(&workshop, "plot_io.py", directory)?;
-        let part = report::markdown(&run, directory, root);
-        return super::report::write(root, super::report::FILES, &part);
-    }
-    let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-io")?;
-    let run = measure(arguments, &workshop)?;
-    run.save(&directory)?;
-    table::print(&run, targets::targets(&run));
-    super::plot(&workshop, "plot_io.py", &directory)?;
-    eprintln!("bench: results and plots are in {}", directory.display());
-    Ok(())
+    KIND.run(&arguments.output, arguments.quick, |workshop, _| measure(arguments, workshop))
 }
+
+const KIND: Kind = Kind {
+    suffix: "-io",
+    plot: "plot_io.py",
+    heading: super::report::FILES,
+    markdown: report::markdown,
+    targets: targets::targets,
+};
 
 /// Keeps the engines and ways with which a first program runs, and runs all tasks with them.
 fn measure(arguments: &Arguments, workshop: &Workshop) -> Result<Run> {

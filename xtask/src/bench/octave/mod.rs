@@ -18,18 +18,18 @@ mod tables;
 mod targets;
 mod usability;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 
 pub use fronts::Front;
 pub use tables::tables;
 
+use super::Session;
 use super::build::Workshop;
 use super::engines::Engine;
+use super::kind::{Kind, Output};
 use super::record::Run;
-use super::{Session, table};
-use crate::workspace;
 use figures::{Figure, Scale};
 
 /// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files.
@@ -53,35 +53,24 @@ pub struct Arguments {
     /// Aggregate an array of 1 GiB as well.
     #[arg(long)]
     large: bool,
-    /// Directory for the results (default: bench/runs/DATE-HOST-octave, quick: target/bench/quick-octave).
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Postrider's installation (default: what `cargo xtask build` has made).
-    #[arg(long)]
-    prefix: Option<PathBuf>,
-    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "fronts", "ranks", "out", "repetitions"])]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Measures and reports, or only reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let root = workspace::root();
-    let workshop = Workshop::new(root, workspace::target()?, arguments.prefix.clone())?;
-    if let Some(directory) = &arguments.report {
-        let run = Run::load(directory)?;
-        super::plot(&workshop, "plot_octave.py", directory)?;
-        let part = report::markdown(&run, directory, root);
-        return super::report::write(root, super::report::FRONTS, &part);
-    }
-    let directory = super::results(arguments.out.as_deref(), arguments.quick, &workshop, "-octave")?;
-    let run = measure(arguments, &workshop, &directory)?;
-    run.save(&directory)?;
-    table::print(&run, targets::targets(&run));
-    super::plot(&workshop, "plot_octave.py", &directory)?;
-    eprintln!("bench: results and plots are in {}", directory.display());
-    Ok(())
+    KIND.run(&arguments.output, arguments.quick, |workshop, directory| {
+        measure(arguments, workshop, directory)
+    })
 }
+
+const KIND: Kind = Kind {
+    suffix: "-octave",
+    plot: "plot_octave.py",
+    heading: super::report::FRONTS,
+    markdown: report::markdown,
+    targets: targets::targets,
+};
 
 /// Keeps the front ends with which a first program runs, and runs all tasks with them.
 fn measure(arguments: &Arguments, workshop: &Workshop, directory: &Path) -> Result<Run> {
