@@ -8,6 +8,7 @@
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
+//! build/lib/libpostrider_overlap.so   calls of unchanged programs made asynchronous, to be preloaded
 //! build/lib/libpostrider_io_mpich.so  the same with MPICH's ABI
 //! build/lib/pkgconfig, share/modulefiles, share/man, and shells' folders of completions: see `toolbox`
 //! build/share/postrider/octave        the Octave package
@@ -40,21 +41,29 @@ const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("ex
 /// The libraries that are loaded before another MPI library, in the installation: for the standard ABI, and for MPICH's.
 pub const PRELOADED: [&str; 2] = ["libpostrider_io.so", "libpostrider_io_mpich.so"];
 
+/// The libraries that make calls asynchronous, for the two ABIs.
+pub const OVERLAP: [&str; 2] = ["libpostrider_overlap.so", "libpostrider_overlap_mpich.so"];
+
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let places = compile(arguments.debug)?;
     let installation = workspace::installation();
     let libraries = installation.join("lib");
     let abis = [
-        (Names::standard()?, &places.libraries, PRELOADED[0], link::link as Link),
-        (Names::mpich()?, &places.mpich, PRELOADED[1], link::link_mpich),
+        (Names::standard()?, &places.libraries, 0, link::link as Link),
+        (Names::mpich()?, &places.mpich, 1, link::link_mpich),
     ];
-    for (names, folder, preloaded, link) in abis {
+    for (names, folder, abi, link) in abis {
         let scratch = folder.join("link");
         let library = link(COMPILER, &folder.join("libmpi_abi.a"), &names, &scratch, &libraries)?;
         exports::check(&library, &names)?;
         let (names, archive) = (names.of_io(), folder.join("libpostrider_io.a"));
-        let library = link::link_as(preloaded, COMPILER, &archive, &names, &scratch.join("io"), &libraries)?;
+        let library =
+            link::link_as(PRELOADED[abi], COMPILER, &archive, &names, &scratch.join("io"), &libraries)?;
+        exports::check(&library, &names)?;
+        let (names, archive) = (Names::of_overlap()?, folder.join("libpostrider_overlap_preload.a"));
+        let library =
+            link::link_as(OVERLAP[abi], COMPILER, &archive, &names, &scratch.join("overlap"), &libraries)?;
         exports::check(&library, &names)?;
     }
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
@@ -83,8 +92,13 @@ struct Places {
 fn compile(debug: bool) -> Result<Places> {
     let target = workspace::target()?;
     let of_mpich = target.join("mpich");
-    let both = ["--package", "postrider-libmpi", "--package", "postrider-preload"];
-    let with_mpich = [&both[..], &["--features", "postrider-libmpi/mpich,postrider-preload/mpich"]].concat();
+    let all = ["postrider-libmpi", "postrider-preload", "postrider-overlap-preload"];
+    let both: Vec<&str> = all.iter().flat_map(|package| ["--package", *package]).collect();
+    let with_mpich = [
+        &both[..],
+        &["--features", "postrider-libmpi/mpich,postrider-preload/mpich,postrider-overlap-preload/mpich"],
+    ]
+    .concat();
     let (tools, release) = if debug { ("dev", "dev") } else { ("tools", "release") };
     let builds = [
         (tools, &target, &["--package", "postrider"][..]),

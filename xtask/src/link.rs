@@ -76,6 +76,14 @@ impl Names {
             only: vec!["postrider_io".to_owned()],
         }
     }
+
+    /// Those in whose place the library works that makes calls asynchronous: `crates/overlap-preload/names.txt`. It has no profiling names, by
+    /// which others go past it.
+    pub fn of_overlap() -> Result<Self> {
+        let path = workspace::root().join("crates/overlap-preload/names.txt");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        Ok(Self { only: text.lines().map(str::to_owned).collect(), ..Self::default() })
+    }
 }
 
 /// The version script: these names and their profiling names are exported, all others are local.

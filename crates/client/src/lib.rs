@@ -7,6 +7,8 @@
 
 #[allow(unsafe_code)]
 mod call;
+pub mod layout;
+pub mod shape;
 
 use std::fmt;
 
@@ -34,6 +36,8 @@ pub enum Error {
     OtherAbi(String),
     /// This function returned this error code.
     Code(&'static str, i32),
+    /// A datatype was made by this constructor, which is not known here.
+    Constructor(i32),
 }
 
 /// What a call returns.
@@ -47,6 +51,9 @@ impl fmt::Display for Error {
             }
             Self::OtherAbi(library) => write!(f, "{library} does not have {ABI_NAME}"),
             Self::Code(name, code) => write!(f, "{name} returned error code {code}"),
+            Self::Constructor(made_by) => {
+                write!(f, "a datatype was made by constructor {made_by}, which is not known here")
+            }
         }
     }
 }

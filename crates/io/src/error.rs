@@ -69,7 +69,8 @@ impl fmt::Display for Error {
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Self {
         let client::Error::Code(name, code) = error else {
-            return Self::new(MPI_ERR_INTERN, error.to_string());
+            let constructor = matches!(error, client::Error::Constructor(_));
+            return Self::new(if constructor { MPI_ERR_TYPE } else { MPI_ERR_INTERN }, error.to_string());
         };
         let asked = client::Mpi::find().and_then(|mpi| Ok((mpi.error_class(code)?, mpi.error_string(code)?)));
         match asked {

@@ -24,12 +24,10 @@ pub mod file;
 mod functions;
 mod helpers;
 mod hints;
-mod layout;
 mod locks;
 mod pointer;
 mod report;
 pub mod representation;
-mod shape;
 pub mod transfer;
 mod view;
 

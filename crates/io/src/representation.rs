@@ -12,8 +12,8 @@ use postrider_abi::*;
 use postrider_client::{Buffer, Datatype};
 
 use crate::error::{Error, Result};
-use crate::layout::{self, Layout};
-use crate::shape::{Block, Shape};
+use postrider_client::layout::{self, Layout};
+use postrider_client::shape::{Block, Shape};
 
 /// A data representation.
 #[derive(Clone, Debug)]

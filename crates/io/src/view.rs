@@ -3,9 +3,9 @@
 //! A view is a displacement and a tile, the filetype, that is repeated from there on. What the process sees are the bytes of
 //! the tiles' blocks one after another, its *stream*; this file maps ranges of the stream to ranges of the file. Pure.
 
-use crate::layout::Layout;
-use crate::shape::Shape;
-pub use crate::shape::{Block, Ranges};
+use postrider_client::layout::Layout;
+use postrider_client::shape::Shape;
+pub use postrider_client::shape::{Block, Ranges};
 
 /// A view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,8 +101,12 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::tests::places;
     use proptest::prelude::*;
+
+    /// The places of the bytes in ranges.
+    fn places(ranges: Ranges<'_>) -> Vec<i64> {
+        ranges.flat_map(|range| range.offset..range.end()).collect()
+    }
 
     /// Displacement, gaps and lengths of blocks, and the gap behind the last.
     fn views() -> impl Strategy<Value = View> {

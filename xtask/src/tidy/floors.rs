@@ -13,6 +13,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("client", &["abi"]),
     ("io", &["client", "os", "abi"]),
     ("preload", &["io", "abi"]),
+    ("overlap", &["client", "os", "abi"]),
+    ("overlap-preload", &["overlap", "abi"]),
     ("libmpi", &["engine", "os", "abi", "io", "fuzz"]),
     ("postrider", &["os", "fuzz"]),
     ("slowfs", &[]),
@@ -46,6 +48,7 @@ const UNSAFE: &[&str] = &[
     "crates/io/src/representation.rs",
     "crates/preload/src/handlers.rs",
     "crates/preload/src/other_abi.rs",
+    "crates/overlap-preload/src/",
     // Types of C functions, which are unsafe to call.
     "crates/abi/src/types.rs",
 ];
@@ -57,6 +60,8 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("crates/client/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/io/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/preload/src/lib.rs", "#![deny(unsafe_code)]"),
+    ("crates/overlap/src/lib.rs", "#![deny(unsafe_code)]"),
+    ("crates/overlap-preload/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/libmpi/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/postrider/src/main.rs", "#![deny(unsafe_code)]"),
     ("crates/slowfs/src/main.rs", "#![forbid(unsafe_code)]"),
@@ -92,7 +97,7 @@ fn dependencies(source: &Source, name: &str) -> Vec<String> {
     };
     let named = |line: &str| {
         let line = line.strip_prefix("postrider-")?;
-        Some(line.chars().take_while(char::is_ascii_alphanumeric).collect::<String>())
+        Some(line.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>())
     };
     let used = source.text.lines().filter_map(named);
     let used = used.filter(|used| !allowed.contains(&used.as_str()));

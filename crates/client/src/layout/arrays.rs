@@ -1,8 +1,8 @@
 //! Subarrays and distributed arrays (sections 5.1.3 and 5.1.4): for each dimension the indices that belong to the part,
 //! then, from the dimension that varies fastest on, rows of rows.
 
+use crate::Contents;
 use postrider_abi::*;
-use postrider_client::Contents;
 
 use super::Layout;
 

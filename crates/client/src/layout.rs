@@ -6,11 +6,9 @@
 
 use std::iter::repeat_n;
 
-use postrider_abi::*;
-use postrider_client::{Contents, Datatype};
-
-use crate::error::{Error, Result};
 use crate::shape::Shape;
+use crate::{Contents, Datatype, Error};
+use postrider_abi::*;
 
 mod arrays;
 
@@ -28,7 +26,7 @@ pub struct Layout {
 }
 
 /// How a predefined datatype lies.
-pub type Leaf<'l> = &'l dyn Fn(Datatype) -> Result<Layout>;
+pub type Leaf<'l, E> = &'l dyn Fn(Datatype) -> Result<Layout, E>;
 
 impl Layout {
     /// Nothing.
@@ -93,10 +91,10 @@ impl Layout {
 ///
 /// # Errors
 /// What MPI returns.
-pub fn of(datatype: Datatype, leaf: Leaf<'_>, native: bool) -> Result<Layout> {
+pub fn of<E: From<Error>>(datatype: Datatype, leaf: Leaf<'_, E>, native: bool) -> Result<Layout, E> {
     let Some(contents) = datatype.contents()? else { return leaf(datatype) };
     let parts: Vec<Layout> =
-        contents.datatypes.iter().map(|part| of(**part, leaf, native)).collect::<Result<_>>()?;
+        contents.datatypes.iter().map(|part| of(**part, leaf, native)).collect::<Result<_, E>>()?;
     let made = combine(&contents, &parts)?;
     if !native {
         return Ok(made);
@@ -106,7 +104,7 @@ pub fn of(datatype: Datatype, leaf: Leaf<'_>, native: bool) -> Result<Layout> {
 }
 
 /// The layout of what a constructor makes of others.
-fn combine(contents: &Contents, parts: &[Layout]) -> Result<Layout> {
+fn combine(contents: &Contents, parts: &[Layout]) -> crate::Result<Layout> {
     // With large counts these have an array of their own; else they are among the integers.
     let counts = if contents.large_counts.is_empty() { &contents.integers } else { &contents.large_counts };
     let Some(part) = parts.first() else { return Ok(Layout::EMPTY) };
@@ -145,10 +143,7 @@ fn combine(contents: &Contents, parts: &[Layout]) -> Result<Layout> {
             let bounds = distances(0);
             part.clone().resized(bounds[0], bounds[1])
         }
-        other => {
-            let detail = format!("a datatype made by constructor {other} cannot be part of a view");
-            return Err(Error::new(MPI_ERR_TYPE, detail));
-        }
+        other => return Err(Error::Constructor(other)),
     };
     Ok(made)
 }
@@ -157,7 +152,7 @@ fn combine(contents: &Contents, parts: &[Layout]) -> Result<Layout> {
 ///
 /// # Errors
 /// What MPI returns.
-pub fn elements(datatype: Datatype) -> Result<Vec<(Datatype, i64)>> {
+pub fn elements(datatype: Datatype) -> crate::Result<Vec<(Datatype, i64)>> {
     let Some(contents) = datatype.contents()? else { return Ok(vec![(datatype, 1)]) };
     if contents.combiner == MPI_COMBINER_STRUCT {
         let counts =
