@@ -10,6 +10,7 @@ mod info;
 mod one_sided;
 mod requests;
 mod scope;
+mod transfers;
 
 pub use communicators::{Communicator, OwnedCommunicator, Parts};
 pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
@@ -17,6 +18,7 @@ pub use info::info_values;
 pub use one_sided::{Epochs, Numbers, Place};
 pub use requests::{Outcome, Pending};
 pub use scope::loaded_after;
+pub use transfers::{Received, Transfer};
 
 use core::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -76,6 +78,10 @@ functions! {
     comm_free = "PMPI_Comm_free", (*mut MPI_Comm);
     send = "PMPI_Send_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm);
     receive = "PMPI_Recv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status);
+    isend = "PMPI_Isend_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
+    irecv = "PMPI_Irecv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
+    wait = "PMPI_Wait", (*mut MPI_Request, *mut MPI_Status);
+    test = "PMPI_Test", (*mut MPI_Request, *mut c_int, *mut MPI_Status);
     get_count = "PMPI_Get_count_c", (*const MPI_Status, MPI_Datatype, *mut MPI_Count);
     barrier = "PMPI_Barrier", (MPI_Comm);
     bcast = "PMPI_Bcast_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Comm);

@@ -14,7 +14,7 @@ use std::fmt;
 
 pub use call::{
     Buffer, Communicator, Contents, Datatype, Epochs, Numbers, Outcome, OwnedCommunicator, OwnedDatatype,
-    Parts, Pending, Place, loaded_after,
+    Parts, Pending, Place, Received, Transfer, loaded_after,
 };
 
 use call::Library;

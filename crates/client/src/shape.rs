@@ -107,6 +107,23 @@ impl Shape {
         }
     }
 
+    /// The first and the last place of all, the last behind its byte; of a shape that has bytes.
+    #[must_use]
+    pub fn bounds(&self) -> (i64, i64) {
+        match self {
+            Self::Dense(bytes) => (0, *bytes),
+            Self::Loop(inner) => {
+                let (low, high) = inner.body.bounds();
+                let far = (inner.count - 1).saturating_mul(inner.stride);
+                (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)))
+            }
+            Self::List(parts) => parts.iter().fold((i64::MAX, i64::MIN), |(low, high), part| {
+                let (first, last) = part.body.bounds();
+                (low.min(part.offset.saturating_add(first)), high.max(part.offset.saturating_add(last)))
+            }),
+        }
+    }
+
     /// Where the last block starts, and where it ends.
     fn last(&self) -> Block {
         match self {
@@ -295,7 +312,7 @@ impl Iterator for Ranges<'_> {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -332,6 +349,9 @@ pub mod tests {
         fn ranges_are_those_of_the_bytes_one_by_one(shape in shapes(), at in 0..40_i64, bytes in 0..40_i64) {
             let all = naive(&shape);
             prop_assert_eq!(shape.size(), all.len() as i64);
+            if let (Some(low), Some(high)) = (all.iter().min(), all.iter().max()) {
+                prop_assert_eq!(shape.bounds(), (*low, high + 1));
+            }
             let end = ((at + bytes) as usize).min(all.len());
             let expected: Vec<i64> = all.get(at as usize..end).unwrap_or_default().iter().map(|place| 7 + place).collect();
             prop_assert_eq!(places(shape.ranges(7, at, bytes)), expected);

@@ -1,7 +1,17 @@
 //! `libpostrider_overlap.so`: names of MPI and of the C library, in whose place the functions of the crate `overlap` work.
+//!
+//! Each name is a few instructions that go on to the next library's function of this name, unless the layer has to do something before.
 #![deny(unsafe_code)]
 
-/// The name by which the library knows that it is loaded. It keeps the library from being empty.
+#[allow(unsafe_code)]
+mod memory;
+#[allow(unsafe_code)]
+mod messages;
+#[allow(unsafe_code)]
+mod next;
+mod report;
+
+/// The name by which the library knows that it is loaded.
 // SAFETY: no other library has this name.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]

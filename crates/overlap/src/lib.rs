@@ -4,4 +4,6 @@
 //! `client`; the files alone need none. `overlap-preload` has the names under which programs reach this.
 #![deny(unsafe_code)]
 
+pub mod memory;
+pub mod messages;
 pub mod settings;

@@ -170,6 +170,17 @@ pub enum Io {
     Postrider,
 }
 
+/// Which blocking calls are made asynchronous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Overlap {
+    /// Sends and receives
+    Messages,
+    /// Reading and writing files
+    Files,
+    /// Both
+    All,
+}
+
 /// How messages travel between ranks of one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
@@ -197,6 +208,13 @@ pub struct Run {
     /// Whose MPI-IO programs have on another engine
     #[arg(long, value_name = "WHOSE", env = "POSTRIDER_IO", default_value = "engine")]
     pub io: Io,
+    /// Let blocking calls of the program go on while it computes, where that is faster
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub overlap: Option<Overlap>,
+    /// The same, and say at the end of each rank what was gained and what stayed as it is: here, or in files FILE.RANK
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub overlap_report: Option<OsString>,
     /// How messages travel between the ranks
     #[arg(long, value_name = "HOW", env = "POSTRIDER_TRANSPORT", default_value = "shared-memory")]
     pub transport: Transport,

@@ -11,6 +11,9 @@ pub const OTHER_LIBRARY: &str = "libmpi.so.12";
 /// for MPICH's.
 pub const IO_LIBRARIES: [&str; 2] = ["libpostrider_io.so", "libpostrider_io_mpich.so"];
 
+/// The libraries that make calls asynchronous: for programs of the standard ABI, and for those of MPICH's.
+pub const OVERLAP_LIBRARIES: [&str; 2] = ["libpostrider_overlap.so", "libpostrider_overlap_mpich.so"];
+
 /// The installation's prefix.
 pub fn prefix() -> Option<PathBuf> {
     let executable = std::env::current_exe().ok()?.canonicalize().ok()?;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flags::Section;
 use crate::installation;
+use crate::overlap;
 
 /// Where the loader looks for libraries, before the run paths of programs.
 pub const ENV_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
@@ -228,6 +229,8 @@ fn lead_to(folder: &Path, application: &Application) -> Vec<(&'static str, OsStr
         let own = application.variables.iter().rev().find(|(set, _)| set == name);
         own.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name))
     };
+    let overlap = overlap::library(folder, application);
+    let preload = overlap.and_then(|library| overlap::preload(application, [library].into_iter()));
     let mut path = folder.as_os_str().to_owned();
     if let Some(rest) = chosen(ENV_LIBRARY_PATH).filter(|rest| !rest.is_empty()) {
         path.push(":");
@@ -236,7 +239,8 @@ fn lead_to(folder: &Path, application: &Application) -> Vec<(&'static str, OsStr
     let library = folder.join(installation::OTHER_LIBRARY);
     let wheel = (chosen(ENV_MPI4PY_LIBRARY).is_none() && library.exists())
         .then(|| (ENV_MPI4PY_LIBRARY, library.into_os_string()));
-    [(ENV_LIBRARY_PATH, path)].into_iter().chain(wheel).collect()
+    let preload = preload.map(|libraries| (overlap::ENV_PRELOAD, libraries));
+    [(ENV_LIBRARY_PATH, path)].into_iter().chain(wheel).chain(preload).collect()
 }
 
 /// A pipe whose reading end is ours and does not block; the rank's end is an ordinary one.

@@ -27,6 +27,7 @@ mod manual;
 mod names;
 mod other_engine;
 mod output;
+mod overlap;
 mod post;
 mod processes;
 mod pulse;

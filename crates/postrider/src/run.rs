@@ -22,6 +22,7 @@ use crate::hosts::{self, Host};
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, pairs};
 use crate::other_engine;
 use crate::output::Sink;
+use crate::overlap;
 use crate::ranks::{LocalRanks, allow_descriptors, end, post_guard, programs, start_all};
 use crate::report::{TIMED_OUT, not_started};
 use crate::supervise::{ENDING_SIGNALS, Outcome, SIGNALS, Supervisor};
@@ -63,7 +64,7 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     let Run { label, timeout, grace, quiet, stall_warning, .. } = options;
     let stall = if quiet { Duration::ZERO } else { stall_warning };
     if options.engine != other_engine::OWN {
-        let (section, variables) = (options.section.clone(), pairs(options.genv.clone()));
+        let (section, variables) = (options.section.clone(), variables(&options));
         let applications = applications(section, later, &variables, cores());
         return Err(other_engine::run(&options.engine, &options, applications));
     }
@@ -74,11 +75,17 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
     match hosts(&options)? {
         Some(hosts) => head::run(plan(hosts, options, later)?, manner),
         None => {
-            let Run { transport, verbose, genv, section, .. } = options;
-            let applications = applications(section, later, &pairs(genv), cores());
+            let variables = variables(&options);
+            let Run { transport, verbose, section, .. } = options;
+            let applications = applications(section, later, &variables, cores());
             run_here(HereJob { applications, transport, verbose, parent: None }, manner)
         }
     }
+}
+
+/// Variables of all ranks: what options stand for, and what the user sets.
+fn variables(options: &Run) -> Vec<(OsString, OsString)> {
+    overlap::variables(options).into_iter().chain(pairs(options.genv.clone())).collect()
 }
 
 /// The hosts that were asked for, if the job is not just for this one.
@@ -93,10 +100,10 @@ fn hosts(options: &Run) -> Result<Option<Vec<Host>>, Refusal> {
 
 /// What a job over `hosts` is to be.
 fn plan(hosts: Vec<Host>, options: Run, later: Vec<Vec<OsString>>) -> Result<Plan, Refusal> {
-    let alone = later.is_empty();
-    let Run { transport, transfer, scp, central, genv, section, ssh, host_timeout, verbose, .. } = options;
+    let (alone, variables) = (later.is_empty(), variables(&options));
+    let Run { transport, transfer, scp, central, section, ssh, host_timeout, verbose, .. } = options;
     let first = section.ranks;
-    let mut applications = applications(section, later, &pairs(genv), 0);
+    let mut applications = applications(section, later, &variables, 0);
     if !alone && applications.iter().any(|application| application.ranks == 0) {
         let what = "several programs over several hosts need a number of ranks each (-n)";
         return Err(Refusal::new(2, what));

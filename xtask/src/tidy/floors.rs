@@ -48,6 +48,7 @@ const UNSAFE: &[&str] = &[
     "crates/io/src/representation.rs",
     "crates/preload/src/handlers.rs",
     "crates/preload/src/other_abi.rs",
+    "crates/overlap/src/memory/system.rs",
     "crates/overlap-preload/src/",
     // Types of C functions, which are unsafe to call.
     "crates/abi/src/types.rs",

@@ -25,14 +25,13 @@ use serde::Serialize;
 use crate::flags::{Io, Run, Transfer, Transport};
 use crate::installation::{IO_LIBRARIES, libraries, octave_path};
 use crate::launch::{Application, ENV_LIBRARY_PATH, ENV_MPI4PY_LIBRARY, Refusal};
+use crate::overlap::{self, ENV_PRELOAD};
 
 use installation::Installation;
-use program::Program;
+pub use program::Program;
 
 /// The name of this library as an engine, which is the default.
 pub const OWN: &str = "postrider";
-/// What the loader loads before what the program asks for.
-const ENV_PRELOAD: &str = "LD_PRELOAD";
 
 /// Another MPI library of this machine.
 #[derive(Debug, Serialize)]
@@ -92,7 +91,8 @@ fn prepare(
     for application in &mut applications {
         let program = Program::examine(application);
         let library = program.preload_on(&installation)?;
-        preload(application, io.iter().cloned().chain(library));
+        let overlap = libraries().and_then(|folder| overlap::library(&folder, application));
+        preload(application, overlap.into_iter().chain(io.iter().cloned()).chain(library));
     }
     let job = Job {
         variables: variables(&installation, &applications),
@@ -121,14 +121,10 @@ fn io_libraries(installation: &Installation) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// Has the loader load these for a program, after what the user wants to be loaded: a tool comes before what it looks at.
+/// Has the loader load these for a program.
 fn preload(application: &mut Application, libraries: impl Iterator<Item = PathBuf>) {
-    let set = application.variables.iter().rfind(|(name, _)| name == ENV_PRELOAD);
-    let users = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(ENV_PRELOAD));
-    let users = users.filter(|users| !users.is_empty());
-    let all: Vec<OsString> = users.into_iter().chain(libraries.map(OsString::from)).collect();
-    if !all.is_empty() {
-        application.variables.push((ENV_PRELOAD.into(), all.join(OsStr::new(":"))));
+    if let Some(all) = overlap::preload(application, libraries) {
+        application.variables.push((ENV_PRELOAD.into(), all));
     }
 }
 

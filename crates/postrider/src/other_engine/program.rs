@@ -28,6 +28,11 @@ impl Program {
         Self { name, ..found }
     }
 
+    /// Whether it is linked to a library with MPICH's ABI.
+    pub fn has_mpich_abi(&self) -> bool {
+        self.library.is_some_and(|library| library != STANDARD)
+    }
+
     /// What has to be loaded before this program so that it runs on `installation`, if anything.
     pub fn preload_on(&self, installation: &Installation) -> Result<Option<PathBuf>, String> {
         let Some(needed) = self.library else { return Ok(None) };

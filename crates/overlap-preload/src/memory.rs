@@ -1,0 +1,223 @@
+//! Names of the C library: allocation, threads and signals.
+//!
+//! Large allocations come from the pool whose memory can be closed; all others are the C library's. A program with threads of its own, or with
+//! handlers of signals that may look at its data at any time, keeps its calls as they are.
+
+use core::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use postrider_overlap::memory::{self, Pool, Range};
+use postrider_overlap::{messages, settings};
+
+use crate::next::{is_in, next};
+
+/// Allocations of so many bytes come from the pool.
+const LARGE: usize = 64 << 10;
+
+/// Files whose handlers and threads are none of the program's: MPI libraries, and interpreters whose handlers only note that there was a signal.
+const KNOWN: [&str; 6] = ["libmpi", "libpmpi", "libmpich", "libpostrider", "python", "libpython"];
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    fn __libc_malloc(bytes: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
+    fn __libc_realloc(old: *mut c_void, bytes: usize) -> *mut c_void;
+    fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
+    fn __libc_free(old: *mut c_void);
+}
+
+/// What runs when the library has been loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = {
+    extern "C" fn start() {
+        if settings::has("messages") && Pool::start().is_ok() {
+            STARTED.store(true, Release);
+        }
+        // SAFETY: a function without arguments, which lives as long as the process.
+        unsafe { libc::atexit(at_exit) };
+    }
+    start
+};
+
+extern "C" fn at_exit() {
+    messages::complete("exit");
+    crate::report::write();
+}
+
+/// Memory of the pool, for a large allocation.
+fn pooled(bytes: usize, alignment: usize, zeros: bool) -> Option<*mut c_void> {
+    if bytes < LARGE || !STARTED.load(Acquire) {
+        return None;
+    }
+    let address = Pool::allocate(bytes, alignment, zeros);
+    (address != 0).then_some(address as *mut c_void)
+}
+
+// SAFETY: the names are the C library's, and to take their place is what this library is for.
+#[unsafe(no_mangle)]
+extern "C" fn malloc(bytes: usize) -> *mut c_void {
+    // SAFETY: what the program asks for.
+    pooled(bytes, 1, false).unwrap_or_else(|| unsafe { __libc_malloc(bytes) })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
+    let all = count.checked_mul(bytes).unwrap_or(0);
+    // SAFETY: as above.
+    pooled(all, 1, true).unwrap_or_else(|| unsafe { __libc_calloc(count, bytes) })
+}
+
+/// Completes what is on its way to an allocation that is about to go.
+fn opened(old: *mut c_void, bytes: usize, why: &'static str) {
+    if memory::has_closed(Range { start: old as usize, bytes }) {
+        messages::complete(why);
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn realloc(old: *mut c_void, bytes: usize) -> *mut c_void {
+    if !Pool::owns(old as usize) {
+        // SAFETY: as above. What grows large there stays there.
+        return unsafe { __libc_realloc(old, bytes) };
+    }
+    if bytes == 0 {
+        free(old);
+        return core::ptr::null_mut();
+    }
+    let before = Pool::bytes(old as usize);
+    if bytes <= before && bytes >= before / 2 {
+        return old;
+    }
+    opened(old, before, "realloc");
+    let new = malloc(bytes);
+    if !new.is_null() {
+        // SAFETY: both are as long as this, and different allocations.
+        unsafe { core::ptr::copy_nonoverlapping(old.cast::<u8>(), new.cast(), before.min(bytes)) };
+        free(old);
+    }
+    new
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn free(old: *mut c_void) {
+    if Pool::owns(old as usize) {
+        opened(old, Pool::bytes(old as usize), "free");
+        Pool::free(old as usize);
+    } else {
+        // SAFETY: what the program frees.
+        unsafe { __libc_free(old) }
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn memalign(alignment: usize, bytes: usize) -> *mut c_void {
+    if !alignment.is_power_of_two() {
+        // SAFETY: as above.
+        return unsafe { __libc_memalign(alignment, bytes) };
+    }
+    // SAFETY: as above.
+    pooled(bytes, alignment, false).unwrap_or_else(|| unsafe { __libc_memalign(alignment, bytes) })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c_void {
+    memalign(alignment, bytes)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn valloc(bytes: usize) -> *mut c_void {
+    memalign(4096, bytes)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pvalloc(bytes: usize) -> *mut c_void {
+    memalign(4096, bytes.saturating_add(4095) / 4096 * 4096)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
+        return libc::EINVAL;
+    }
+    let new = memalign(alignment, bytes);
+    if new.is_null() {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the program's place for the result.
+    unsafe { *place = new };
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn malloc_usable_size(old: *mut c_void) -> usize {
+    if Pool::owns(old as usize) {
+        return Pool::bytes(old as usize);
+    }
+    type Function = extern "C" fn(*mut c_void) -> usize;
+    next!(c"malloc_usable_size" as Function)(old)
+}
+
+type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    routine: Routine,
+    argument: *mut c_void,
+) -> c_int {
+    if !is_in(routine as usize, &KNOWN) {
+        messages::stop("the program has threads");
+    }
+    type Function =
+        extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int;
+    next!(c"pthread_create" as Function)(thread, attributes, routine, argument)
+}
+
+/// The program has a handler for a signal from now on.
+fn handles(signal: c_int, handler: usize) {
+    let is_handler = handler != libc::SIG_DFL && handler != libc::SIG_IGN;
+    let concerns_us = matches!(signal, libc::SIGSEGV | libc::SIGSYS);
+    let theirs = is_handler && !is_in(handler, &KNOWN);
+    if theirs || (concerns_us && !is_in(handler, &KNOWN)) {
+        messages::stop("the program has handlers of signals");
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    // SAFETY: the program's argument.
+    if let Some(new) = unsafe { new.as_ref() } {
+        handles(signal, new.sa_sigaction);
+    }
+    type Function = extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+    next!(c"sigaction" as Function)(signal, new, old)
+}
+
+type Signal = extern "C" fn(c_int, usize) -> usize;
+
+#[unsafe(no_mangle)]
+extern "C" fn signal(signal: c_int, handler: usize) -> usize {
+    handles(signal, handler);
+    next!(c"signal" as Signal)(signal, handler)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn bsd_signal(signal: c_int, handler: usize) -> usize {
+    handles(signal, handler);
+    next!(c"bsd_signal" as Signal)(signal, handler)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn sysv_signal(signal: c_int, handler: usize) -> usize {
+    handles(signal, handler);
+    next!(c"sysv_signal" as Signal)(signal, handler)
+}
+
+/// Whether memory of ours can be closed in this process at all.
+pub fn is_ready() -> bool {
+    STARTED.load(Acquire) && memory::is_known_processor()
+}

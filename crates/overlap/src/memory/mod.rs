@@ -1,0 +1,44 @@
+//! Memory of the program that is closed while data is on its way to it.
+//!
+//! Large allocations of the program come from a pool: a range of addresses of our own, where an allocation of some size stands alone on huge
+//! pages. To close or open such pages costs some microseconds whatever their size, while it is the price of changing thousands of small pages
+//! that made the paper's method lose (its figure 2). `extents` says what of the pool is free, `system` has the calls of the system, and the two
+//! signals by which a touch of closed memory is noticed, and a system call that would meet it.
+
+mod extents;
+#[allow(unsafe_code)]
+mod system;
+
+pub use system::{
+    Pool, buffer, close, has_closed, install, is_inside, is_known_processor, open, signals_reach_us, store,
+    touched_by,
+};
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The first address.
+    pub start: usize,
+    /// Number of bytes.
+    pub bytes: usize,
+}
+
+impl Range {
+    /// The address behind the last.
+    #[must_use]
+    pub fn end(self) -> usize {
+        self.start + self.bytes
+    }
+
+    /// Whether the two have an address in common.
+    #[must_use]
+    pub fn meets(self, other: Self) -> bool {
+        self.start < other.end() && other.start < self.end()
+    }
+
+    /// Whether all of another is in it.
+    #[must_use]
+    pub fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end() <= self.end()
+    }
+}

@@ -1,0 +1,548 @@
+//! Blocking sends and receives, made asynchronous (the paper, chapter II).
+//!
+//! A receive goes to memory of ours, and the allocation of the program that it is meant for is closed; a send is packed and goes on from
+//! there. Everything that is pending is completed together: when the program touches the data, inside the last call of a chain, or
+//! before any other call that could see a difference. `predictor` says which calls are worth it.
+
+pub mod predictor;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use postrider_abi::*;
+use postrider_client::layout::{self, Layout};
+use postrider_client::shape::Shape;
+use postrider_client::{Buffer, Communicator, Datatype, Error, Mpi, Transfer};
+
+use crate::memory::{self, Pool, Range};
+use crate::settings::{self, Memory};
+use predictor::{Call, Method, Predictor, Step};
+
+/// Longer sends are not copied, but left as they are.
+const COPY_MAX: i64 = 1 << 20;
+/// Pairs of buffers with more pieces than this count as overlapping.
+const PIECES_MAX: usize = 1 << 16;
+/// Calls over which it is looked whether there is anything to gain.
+const LOOK: u64 = 1000;
+/// Calls that take less than so many microseconds are left alone.
+const CHEAP: f64 = 3.0;
+
+/// One direction of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The buffer.
+    pub address: usize,
+    /// Number of elements.
+    pub count: i64,
+    /// Their datatype.
+    pub datatype: MPI_Datatype,
+    /// Destination or source.
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+}
+
+/// A blocking call of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocking {
+    /// Which function.
+    pub function: u8,
+    /// Its return address.
+    pub site: usize,
+    /// What it sends.
+    pub send: Option<Part>,
+    /// What it receives.
+    pub receive: Option<Part>,
+    /// On which communicator.
+    pub communicator: MPI_Comm,
+    /// Whether the program wants the status.
+    pub has_status: bool,
+}
+
+/// A receive on its way.
+#[derive(Debug)]
+struct Pending {
+    transfer: Transfer,
+    part: Part,
+}
+
+#[derive(Debug, Default)]
+struct Layer {
+    mpi: Option<Mpi>,
+    predictor: Predictor,
+    pending: Vec<Pending>,
+    sends: Vec<Transfer>,
+    closed: Vec<Range>,
+    /// What later calls of the round send, packed before the memory was closed, by their places in the chain.
+    packed: BTreeMap<usize, Vec<u8>>,
+    layouts: BTreeMap<MPI_Datatype, Option<Layout>>,
+    overlaps: BTreeMap<[(usize, i64, MPI_Datatype); 2], bool>,
+    sizes: BTreeMap<MPI_Comm, Option<i32>>,
+    counts: Counts,
+    /// Calls since it was last looked whether there is anything to gain, and the microseconds that they took.
+    look: (u64, f64),
+    pauses: u32,
+}
+
+/// What has happened, for the report.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Calls that were made asynchronous.
+    pub asynchronous: u64,
+    /// Calls that stayed as they are, by the reason.
+    pub plain: BTreeMap<&'static str, u64>,
+    /// How often everything was completed, by the reason.
+    pub completed: BTreeMap<&'static str, u64>,
+}
+
+static LAYER: Mutex<Option<Layer>> = Mutex::new(None);
+/// 1 while something is pending: calls of MPI have to complete it before they go on.
+pub static PENDING: AtomicU8 = AtomicU8::new(0);
+/// 1 until this part stops: calls that make it stop have to be seen.
+pub static WATCHING: AtomicU8 = AtomicU8::new(1);
+
+static OFF: AtomicBool = AtomicBool::new(false);
+
+fn layer() -> MutexGuard<'static, Option<Layer>> {
+    LAYER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this part works: no call is changed if it does not.
+#[must_use]
+pub fn is_off() -> bool {
+    OFF.load(Relaxed)
+}
+
+/// Stops this part for good; what is pending is completed first.
+pub fn stop(why: &'static str) {
+    if !OFF.swap(true, Relaxed) {
+        complete(why);
+        WATCHING.store(0, Relaxed);
+        if let Some(layer) = layer().as_mut() {
+            *layer.counts.plain.entry(why).or_default() += 1;
+        }
+    }
+}
+
+/// Completes what is pending, and opens all memory.
+pub fn complete(why: &'static str) {
+    if PENDING.load(Relaxed) == 0 || memory::is_inside() {
+        return;
+    }
+    memory::touched_by(|| {
+        let begin = Instant::now();
+        if let Some(layer) = layer().as_mut()
+            && layer.complete(why)
+        {
+            layer.predictor.spend(microseconds(begin));
+        }
+    });
+}
+
+/// What has happened so far.
+#[must_use]
+pub fn counts() -> Counts {
+    layer().as_ref().map(|layer| layer.counts.clone()).unwrap_or_default()
+}
+
+/// Lines about each chain.
+#[must_use]
+pub fn chains() -> Vec<String> {
+    let line = |chain: &predictor::Chain| {
+        let by = |(name, (rounds, spent)): (&str, (u64, f64))| {
+            let each = if rounds == 0 { 0.0 } else { spent / rounds as f64 };
+            format!("{name} {rounds} rounds of {each:.1} us")
+        };
+        let methods =
+            ["plain", "at the first touch", "in the last call"].into_iter().zip(chain.spent).map(by);
+        format!("{} calls: {}", chain.calls.len(), methods.collect::<Vec<_>>().join(", "))
+    };
+    layer().as_ref().map(|layer| layer.predictor.chains().map(line).collect()).unwrap_or_default()
+}
+
+/// Datatypes and communicators may have other handles from now on.
+pub fn forget_handles() {
+    if !memory::is_inside()
+        && let Some(layer) = layer().as_mut()
+    {
+        (layer.layouts, layer.overlaps, layer.sizes) = Default::default();
+    }
+}
+
+fn microseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e6
+}
+
+/// Carries out a blocking call of the program: its code, and for how many calls the layer need not be asked.
+pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
+    memory::touched_by(|| {
+        let mut layer = layer();
+        let layer = layer.get_or_insert_with(Layer::new);
+        let begin = Instant::now();
+        let step = layer.predictor.step(key(blocking));
+        if step.position == 0 || !step.is_expected {
+            layer.complete("another call");
+        }
+        let code = match layer.start(blocking, step) {
+            Ok(()) => {
+                layer.counts.asynchronous += 1;
+                if step.method == Method::AtLastCall && step.is_last {
+                    layer.complete("the last call of a chain");
+                }
+                MPI_SUCCESS
+            }
+            Err(why) => {
+                layer.complete("a call that stays as it is");
+                *layer.counts.plain.entry(why).or_default() += 1;
+                plain()
+            }
+        };
+        let spent = microseconds(begin);
+        layer.predictor.spend(spent);
+        (code, layer.pause(spent))
+    })
+}
+
+fn key(blocking: &Blocking) -> Call {
+    let place = |part: &Part| Some((part.address, part.count, part.datatype));
+    let (send, receive) = (blocking.send.as_ref(), blocking.receive.as_ref());
+    let peers = [
+        send.map_or(MPI_PROC_NULL, |part| part.peer),
+        receive.map_or(MPI_PROC_NULL, |part| part.peer),
+        send.map_or(0, |part| part.tag),
+        receive.map_or(0, |part| part.tag),
+    ];
+    Call {
+        function: blocking.function,
+        site: blocking.site,
+        sent: send.and_then(place),
+        received: receive.and_then(place),
+        peers,
+        communicator: blocking.communicator,
+    }
+}
+
+/// Why a call stays as it is.
+type Plain = &'static str;
+
+/// What MPI returns here belongs to the call that the program has made.
+const MPI_SAYS: Plain = "MPI refuses something";
+
+impl Layer {
+    fn new() -> Self {
+        let mut layer = Self { mpi: Mpi::find().ok(), ..Self::default() };
+        layer.predictor.forced = settings::forced();
+        if let Err(error) = memory::install(complete) {
+            eprintln!("postrider: messages stay as they are, since system calls cannot be caught: {error}");
+            OFF.store(true, Relaxed);
+        }
+        layer
+    }
+
+    /// For how many calls nothing will be done, since calls are so short that there is nothing to gain.
+    fn pause(&mut self, spent: f64) -> u64 {
+        self.look = (self.look.0 + 1, self.look.1 + spent);
+        if self.look.0 < LOOK || self.predictor.forced.is_some() {
+            return 0;
+        }
+        let (calls, all) = std::mem::take(&mut self.look);
+        if all / calls as f64 > CHEAP {
+            self.pauses = 0;
+            return 0;
+        }
+        self.complete("a pause");
+        self.predictor.begin_anew();
+        self.pauses = (self.pauses + 1).min(20);
+        LOOK << self.pauses
+    }
+
+    /// Starts a call.
+    fn start(&mut self, blocking: &Blocking, step: Step) -> Result<(), Plain> {
+        if step.method == Method::Plain {
+            return Err("nothing to gain, or not known yet");
+        }
+        if blocking.has_status {
+            return Err("the program wants the status");
+        }
+        let mpi = self.mpi.ok_or(MPI_SAYS)?;
+        let communicator = mpi.communicator(blocking.communicator);
+        let there = |part: &Part| part.peer != MPI_PROC_NULL;
+        let (send, receive) = (blocking.send.filter(there), blocking.receive.filter(there));
+        self.check(communicator, blocking.communicator, send, receive)?;
+        if let Some(part) = send {
+            self.check_send(part, step)?;
+        }
+        let target = receive.map(|part| self.target(part)).transpose()?;
+        let meets = |layer: &mut Self, part: Part| {
+            let pending: Vec<Part> = layer.pending.iter().map(|pending| pending.part).collect();
+            pending.into_iter().any(|other| layer.overlap(part, other))
+        };
+        let needs = send.is_some_and(|part| !self.packed.contains_key(&step.position) && meets(self, part));
+        if needs || receive.is_some_and(|part| meets(self, part)) {
+            self.complete("a call needs data that is on its way");
+        }
+        let bytes = match send {
+            None => None,
+            Some(part) => Some(match self.packed.remove(&step.position) {
+                Some(bytes) => bytes,
+                None => self.pack(part)?,
+            }),
+        };
+        PENDING.store(1, Relaxed);
+        if let Some(part) = receive {
+            let room = self.size(part).ok_or(MPI_SAYS)? as usize;
+            let transfer = Transfer::receive(communicator, vec![0; room], part.peer, part.tag);
+            self.pending.push(Pending { transfer: transfer.map_err(|_| MPI_SAYS)?, part });
+        }
+        if let (Some(part), Some(bytes)) = (send, bytes) {
+            let transfer = Transfer::send(communicator, bytes, part.peer, part.tag);
+            match transfer {
+                Ok(transfer) => self.sends.push(transfer),
+                // Only where errors are returned to the program, which stops this part.
+                Err(_) => std::process::abort(),
+            }
+        }
+        if let Some(range) = target
+            && !self.closed.contains(&range)
+        {
+            self.pack_ahead(step, range);
+            match memory::close(range) {
+                Ok(()) => self.closed.push(range),
+                Err(_) => {
+                    self.complete("memory does not close");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses arguments that MPI would refuse, which are for the call that the program has made.
+    fn check(
+        &mut self,
+        communicator: Communicator,
+        handle: MPI_Comm,
+        send: Option<Part>,
+        receive: Option<Part>,
+    ) -> Result<(), Plain> {
+        let size = self.sizes.entry(handle).or_insert_with(|| {
+            let within = communicator.is_inter().is_ok_and(|inter| !inter);
+            within.then(|| communicator.size().ok()).flatten()
+        });
+        let size = size.ok_or("communicator between two groups")?;
+        let is_peer = |peer: i32| (0..size).contains(&peer);
+        let sends = send.is_none_or(|part| is_peer(part.peer) && part.tag >= 0);
+        let any = |part: Part| is_peer(part.peer) || part.peer == MPI_ANY_SOURCE;
+        let receives = receive.is_none_or(|part| any(part) && (part.tag >= 0 || part.tag == MPI_ANY_TAG));
+        if sends && receives { Ok(()) } else { Err("arguments that MPI refuses") }
+    }
+
+    fn check_send(&mut self, part: Part, step: Step) -> Result<(), Plain> {
+        let size = self.size(part).ok_or("a datatype that is not known")?;
+        if size > COPY_MAX {
+            return Err("a long send");
+        }
+        // A send that nobody answers may need this process to make progress, which then computes.
+        let answered = |call: &Call| call.received.is_some();
+        let is_answered = self.predictor.forced.is_some() || self.predictor.following(0).iter().any(answered);
+        if is_answered || step.position > 0 { Ok(()) } else { Err("a send without a receive") }
+    }
+
+    /// The memory to be closed for a receive.
+    fn target(&mut self, part: Part) -> Result<Range, Plain> {
+        let span = self.span(part).ok_or("a datatype that is not known")?;
+        let allocation = Pool::around(span).ok_or("memory that is not a large allocation")?;
+        if !memory::signals_reach_us() {
+            return Err("the program blocks signals");
+        }
+        Ok(match settings::memory() {
+            Memory::Huge => allocation,
+            Memory::OneView => {
+                let start = span.start / 4096 * 4096;
+                Range { start, bytes: span.end().next_multiple_of(4096) - start }
+            }
+        })
+    }
+
+    /// Packs what later calls of this round will send, before the memory is closed.
+    fn pack_ahead(&mut self, step: Step, range: Range) {
+        let calls: Vec<Call> = self.predictor.following(0).to_vec();
+        let part = |(address, count, datatype)| Part { address, count, datatype, peer: 0, tag: 0 };
+        for (position, call) in calls.iter().enumerate().skip(step.position + 1) {
+            let Some(sent) = call.sent.filter(|_| call.peers[0] != MPI_PROC_NULL).map(part) else { continue };
+            let is_there = self.packed.contains_key(&position);
+            if is_there || !self.span(sent).is_some_and(|span| range.contains(span)) {
+                continue;
+            }
+            let before = calls[..position].iter().filter(|call| call.peers[1] != MPI_PROC_NULL);
+            let before: Vec<Part> = before.filter_map(|call| call.received).map(part).collect();
+            if before.into_iter().any(|received| self.overlap(sent, received)) {
+                continue;
+            }
+            if let Ok(bytes) = self.pack(sent) {
+                self.packed.insert(position, bytes);
+            }
+        }
+    }
+
+    /// The values of a buffer one after another; memory that is closed is opened meanwhile.
+    fn pack(&mut self, part: Part) -> Result<Vec<u8>, Plain> {
+        let span = self.span(part).ok_or(MPI_SAYS)?;
+        let within: Vec<Range> = self.closed.iter().copied().filter(|range| range.meets(span)).collect();
+        within.iter().for_each(|range| memory::open(*range));
+        let bytes = self.buffer(part).ok_or(MPI_SAYS).and_then(|buffer| match buffer.dense() {
+            Ok(Some(bytes)) => Ok(bytes.to_vec()),
+            _ => buffer.pack().map_err(|_| MPI_SAYS),
+        });
+        for range in within {
+            if memory::close(range).is_err() {
+                self.complete("memory does not close");
+            }
+        }
+        bytes
+    }
+
+    /// Waits for everything, and opens all memory. Whether there was anything.
+    fn complete(&mut self, why: &'static str) -> bool {
+        self.packed.clear();
+        PENDING.store(0, Relaxed);
+        if self.pending.is_empty() && self.sends.is_empty() && self.closed.is_empty() {
+            return false;
+        }
+        *self.counts.completed.entry(why).or_default() += 1;
+        let received: Vec<_> =
+            self.pending.drain(..).map(|pending| (pending.part, pending.transfer.wait())).collect();
+        self.closed.drain(..).for_each(memory::open);
+        for (part, received) in received {
+            // Errors end the job in MPI itself: where they are returned to the program this part is off.
+            let Ok(received) = received else { std::process::abort() };
+            let bytes = &received.room[..received.bytes];
+            if self.unpack(part, bytes).is_none() {
+                std::process::abort();
+            }
+        }
+        for send in self.sends.drain(..) {
+            if send.wait().is_err() {
+                std::process::abort();
+            }
+        }
+        true
+    }
+
+    /// Stores what has been received: all elements, or the first of them.
+    fn unpack(&mut self, part: Part, bytes: &[u8]) -> Option<()> {
+        let each = self.layout(part.datatype)?.size();
+        if each == 0 {
+            return Some(());
+        }
+        let count = bytes.len() as i64 / each;
+        let whole = Part { count, ..part };
+        let (first, rest) = bytes.split_at((count * each) as usize);
+        if !first.is_empty() {
+            let mut buffer = self.buffer(whole)?;
+            match buffer.dense_mut().ok()? {
+                Some(place) => place.copy_from_slice(first),
+                None => buffer.unpack(first).ok()?,
+            }
+        }
+        if !rest.is_empty() {
+            let layout = self.layout(part.datatype)?;
+            let origin = part.address as i64 + count * layout.extent() + layout.first;
+            let ranges = layout.shape.ranges(origin, 0, rest.len() as i64);
+            memory::store(rest, ranges.map(|block| (block.offset as usize, block.bytes as usize)));
+        }
+        Some(())
+    }
+
+    fn buffer(&self, part: Part) -> Option<Buffer> {
+        Some(memory::buffer(self.mpi?, part.address, part.count, part.datatype))
+    }
+
+    fn layout(&mut self, datatype: MPI_Datatype) -> Option<Layout> {
+        let mpi = self.mpi?;
+        let found = self.layouts.entry(datatype).or_insert_with(|| {
+            let leaf = |datatype: Datatype| -> Result<Layout, Error> {
+                let (lb, extent) = datatype.extent()?;
+                let size = datatype.size()?;
+                // Pairs of a value and an index may have a gap, which counts as theirs.
+                let bytes = if size == extent { size } else { return Err(Error::Constructor(0)) };
+                Ok(Layout::dense(bytes).shifted(lb))
+            };
+            layout::of(mpi.datatype(datatype), &leaf, true).ok()
+        });
+        found.clone()
+    }
+
+    /// Number of bytes that a buffer's values have.
+    fn size(&mut self, part: Part) -> Option<i64> {
+        if part.count < 0 { None } else { self.layout(part.datatype)?.size().checked_mul(part.count) }
+    }
+
+    /// All elements of a buffer, from its address on.
+    fn elements(&mut self, part: Part) -> Option<(i64, Shape)> {
+        let layout = self.layout(part.datatype)?;
+        let extent = layout.extent();
+        Some((part.address as i64 + layout.first, layout.shape.repeated(part.count, extent)))
+    }
+
+    /// The addresses from the first to the last byte of a buffer.
+    fn span(&mut self, part: Part) -> Option<Range> {
+        let layout = self.layout(part.datatype)?;
+        if part.count <= 0 || part.address == 0 || layout.size() == 0 {
+            return None;
+        }
+        let far = (part.count - 1).checked_mul(layout.extent())?;
+        let (lowest, highest) = layout.shape.bounds();
+        let (first, last) = (layout.first + lowest + far.min(0), layout.first + highest + far.max(0));
+        let start = part.address.checked_add_signed(first as isize)?;
+        Some(Range { start, bytes: (last - first) as usize })
+    }
+
+    /// Whether two buffers have a byte in common.
+    fn overlap(&mut self, one: Part, other: Part) -> bool {
+        let (Some(a), Some(b)) = (self.span(one), self.span(other)) else { return true };
+        if !a.meets(b) {
+            return false;
+        }
+        let place = |part: Part| (part.address, part.count, part.datatype);
+        let pair = [place(one), place(other)];
+        if let Some(known) = self.overlaps.get(&pair) {
+            return *known;
+        }
+        let (Some(x), Some(y)) = (self.elements(one), self.elements(other)) else { return true };
+        let answer = have_common_bytes(&x, &y);
+        self.overlaps.insert(pair, answer);
+        answer
+    }
+}
+
+/// Whether two shapes at their places have a byte in common; those with very many pieces count as if they had.
+fn have_common_bytes(a: &(i64, Shape), b: &(i64, Shape)) -> bool {
+    let pieces = |(origin, shape): &(i64, Shape)| {
+        let mut all: Vec<(i64, i64)> = shape
+            .ranges(*origin, 0, i64::MAX)
+            .take(PIECES_MAX)
+            .map(|block| (block.offset, block.end()))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    let (a, b) = (pieces(a), pieces(b));
+    if a.len() >= PIECES_MAX || b.len() >= PIECES_MAX {
+        return true;
+    }
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        if x.0 < y.1 && y.0 < x.1 {
+            return true;
+        }
+        if x.1 <= y.1 {
+            a.next();
+        } else {
+            b.next();
+        }
+    }
+    false
+}

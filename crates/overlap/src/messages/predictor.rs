@@ -1,0 +1,304 @@
+//! Which calls belong together, and whether it pays to make them asynchronous (the paper, section II.C, and its reference 4). Pure.
+//!
+//! Calls that come again in the same order are a *chain*. It begins with the call that came twice first, and a round of it ends where
+//! it begins again. Once it has come three times, whole rounds are tried by each method in turn, and the one whose rounds spent the least time in calls
+//! and in waiting for data stays, with a preference for the plain calls. It is looked at again after 64, 128, 256 … rounds.
+
+use std::collections::BTreeMap;
+
+use postrider_abi::{MPI_Comm, MPI_Datatype};
+
+/// What distinguishes a call: where it stands in the program, and what it is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    /// Which function.
+    pub function: u8,
+    /// The return address.
+    pub site: usize,
+    /// Address, count and datatype of what is sent.
+    pub sent: Option<(usize, i64, MPI_Datatype)>,
+    /// Address, count and datatype of what is received.
+    pub received: Option<(usize, i64, MPI_Datatype)>,
+    /// Destination, source and both tags.
+    pub peers: [i32; 4],
+    /// The communicator.
+    pub communicator: MPI_Comm,
+}
+
+/// How a round of a chain is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// As the program says.
+    Plain,
+    /// Completed when the program touches the data.
+    AtTouch,
+    /// Completed inside the last call.
+    AtLastCall,
+}
+
+const METHODS: [Method; 3] = [Method::Plain, Method::AtTouch, Method::AtLastCall];
+
+/// Rounds before a chain is tried.
+const LEARNED: usize = 3;
+/// Rounds by each method in a trial.
+const TRIES: usize = 9;
+/// Rounds after which a method that is far slower is given up.
+const TRIES_MIN: usize = 3;
+/// What is far slower.
+const FAR: f64 = 1.5;
+/// What the plain calls may cost more and stay.
+const PREFERENCE: f64 = 1.02;
+/// How many microseconds of a round another method has to win.
+const GAIN: f64 = 1.0;
+/// Rounds until the second trial; then twice as many each time.
+const AGAIN: usize = 64;
+/// Calls after which the search for a chain begins anew.
+const CHAIN_MAX: usize = 128;
+
+/// What is known of a chain.
+#[derive(Debug)]
+pub struct Chain {
+    /// Its calls.
+    pub calls: Vec<Call>,
+    rounds: usize,
+    trial: Option<Trial>,
+    chosen: Method,
+    until_trial: usize,
+    next_wait: usize,
+    far_slower: [usize; METHODS.len()],
+    /// Rounds and microseconds by each method.
+    pub spent: [(u64, f64); METHODS.len()],
+}
+
+/// Microseconds of rounds by each method.
+#[derive(Debug, Default)]
+struct Trial {
+    rounds: [Vec<f64>; METHODS.len()],
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+impl Chain {
+    fn new(calls: Vec<Call>) -> Self {
+        Self {
+            calls,
+            rounds: 0,
+            trial: None,
+            chosen: Method::Plain,
+            until_trial: LEARNED,
+            next_wait: AGAIN,
+            far_slower: [0; METHODS.len()],
+            spent: [(0, 0.0); METHODS.len()],
+        }
+    }
+
+    /// How the next round is carried out.
+    fn method(&mut self) -> Method {
+        if self.trial.is_none() && self.until_trial == 0 {
+            self.trial = Some(Trial::default());
+        }
+        let Some(trial) = &self.trial else { return self.chosen };
+        let open = |index: &usize| self.far_slower[*index] < 2 && !trial.is_settled(*index);
+        let fewest = (0..METHODS.len()).filter(open).min_by_key(|index| trial.rounds[*index].len());
+        fewest.map_or(Method::Plain, |index| METHODS[index])
+    }
+
+    /// A round took so many microseconds.
+    fn record(&mut self, method: Method, microseconds: f64) {
+        let index = method as usize;
+        self.rounds += 1;
+        self.spent[index].0 += 1;
+        self.spent[index].1 += microseconds;
+        let Some(trial) = &mut self.trial else {
+            self.until_trial = self.until_trial.saturating_sub(1);
+            return;
+        };
+        trial.rounds[index].push(microseconds);
+        let done = |index: usize| self.far_slower[index] >= 2 || trial.is_settled(index);
+        if !(0..METHODS.len()).all(done) {
+            return;
+        }
+        let plain = median(&trial.rounds[0]);
+        self.chosen = Method::Plain;
+        let mut best = (plain / PREFERENCE).min(plain - GAIN);
+        for (index, method) in METHODS.into_iter().enumerate().skip(1) {
+            let this = median(&trial.rounds[index]);
+            if this < best {
+                (best, self.chosen) = (this, method);
+            }
+            self.far_slower[index] += usize::from(this.is_finite() && this > FAR * plain);
+        }
+        self.trial = None;
+        self.until_trial = self.next_wait;
+        self.next_wait = self.next_wait.saturating_mul(2);
+    }
+}
+
+impl Trial {
+    /// Whether enough is known of a method.
+    fn is_settled(&self, index: usize) -> bool {
+        let rounds = &self.rounds[index];
+        let far = rounds.len() >= TRIES_MIN
+            && index > 0
+            && self.rounds[0].len() >= TRIES_MIN
+            && median(rounds) > FAR * median(&self.rounds[0]);
+        far || rounds.len() >= TRIES
+    }
+}
+
+/// What the layer is to do with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How it is carried out.
+    pub method: Method,
+    /// Its place in its chain.
+    pub position: usize,
+    /// Whether no other call of the chain follows.
+    pub is_last: bool,
+    /// Whether it goes on as the chain did, so that what was started stays valid.
+    pub is_expected: bool,
+}
+
+/// All chains, and where the program is.
+#[derive(Debug, Default)]
+pub struct Predictor {
+    chains: BTreeMap<Call, Chain>,
+    current: Vec<Call>,
+    method: Option<Method>,
+    spent: f64,
+    /// A method that is always taken, for tests.
+    pub forced: Option<Method>,
+}
+
+impl Predictor {
+    /// The program makes this call.
+    pub fn step(&mut self, call: Call) -> Step {
+        if let Some(first) = self.current.iter().position(|earlier| *earlier == call) {
+            self.end_round(first);
+        } else if self.current.len() >= CHAIN_MAX {
+            self.begin_anew();
+        }
+        let position = self.current.len();
+        self.current.push(call);
+        if position == 0 {
+            self.method = self.forced.or_else(|| self.chains.get_mut(&call).map(Chain::method));
+        }
+        let chain = self.chains.get(&self.current[0]);
+        let is_expected = chain.is_some_and(|chain| chain.calls.get(position) == Some(&call));
+        let is_last = chain.is_some_and(|chain| chain.calls.len() == position + 1);
+        if let Some(forced) = self.forced {
+            return Step { method: forced, position, is_last, is_expected };
+        }
+        if !is_expected {
+            self.method = None;
+        }
+        Step { method: self.method.unwrap_or(Method::Plain), position, is_last, is_expected }
+    }
+
+    /// So much time went by in calls, or in waiting for what they began.
+    pub fn spend(&mut self, microseconds: f64) {
+        self.spent += microseconds;
+    }
+
+    /// The calls that are expected in this round from a position on.
+    #[must_use]
+    pub fn following(&self, position: usize) -> &[Call] {
+        let chain = self.current.first().and_then(|head| self.chains.get(head));
+        chain.and_then(|chain| chain.calls.get(position..)).unwrap_or_default()
+    }
+
+    /// Calls in between were not seen.
+    pub fn begin_anew(&mut self) {
+        self.current.clear();
+        (self.method, self.spent) = (None, 0.0);
+    }
+
+    /// All chains.
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.chains.values()
+    }
+
+    /// The call at `first` of this round came again.
+    fn end_round(&mut self, first: usize) {
+        let calls = self.current.split_off(first);
+        let (method, spent) = (self.method.take(), std::mem::take(&mut self.spent));
+        self.current.clear();
+        let chain = self.chains.entry(calls[0]).or_insert_with(|| Chain::new(Vec::new()));
+        if chain.calls != calls {
+            *chain = Chain::new(calls);
+            return;
+        }
+        // With calls before the first, or with others between, the time is not that of a round.
+        if first == 0 {
+            chain.record(method.unwrap_or(Method::Plain), spent);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postrider_abi::MPI_COMM_WORLD;
+
+    fn call(site: usize) -> Call {
+        Call { function: 0, site, sent: None, received: None, peers: [0; 4], communicator: MPI_COMM_WORLD }
+    }
+
+    /// Runs so many rounds of three calls; a round costs what the method says. Returns the methods.
+    fn rounds(predictor: &mut Predictor, count: usize, cost: impl Fn(Method) -> f64) -> Vec<Method> {
+        let mut methods = Vec::new();
+        for _ in 0..count {
+            let steps: Vec<Step> = (0..3).map(|site| predictor.step(call(site))).collect();
+            assert!(steps.iter().all(|step| step.method == steps[0].method || step.method == Method::Plain));
+            methods.push(steps[0].method);
+            predictor.spend(cost(steps[0].method));
+        }
+        methods
+    }
+
+    #[test]
+    fn the_fastest_method_stays() {
+        let mut predictor = Predictor::default();
+        let cost = |method| [10.0, 4.0, 6.0][method as usize];
+        let methods = rounds(&mut predictor, 60, cost);
+        assert!(methods[..=LEARNED].iter().all(|method| *method == Method::Plain));
+        assert_eq!(methods[59], Method::AtTouch);
+    }
+
+    #[test]
+    fn plain_stays_where_nothing_is_won_and_slow_methods_are_given_up() {
+        let mut predictor = Predictor::default();
+        let cost = |method| [10.0, 40.0, 9.9][method as usize];
+        let methods = rounds(&mut predictor, 2000, cost);
+        let tried = |wanted| methods.iter().filter(|method| **method == wanted).count();
+        assert_eq!(tried(Method::AtTouch), 2 * TRIES_MIN);
+        assert_eq!(methods[1999], Method::Plain);
+        assert!(tried(Method::AtLastCall) < 60);
+    }
+
+    #[test]
+    fn calls_that_never_come_again_are_plain() {
+        let mut predictor = Predictor::default();
+        for site in 0..5000 {
+            let step = predictor.step(call(site));
+            assert!(step.method == Method::Plain && !step.is_expected);
+        }
+        assert_eq!(predictor.chains().count(), 0);
+    }
+
+    #[test]
+    fn a_round_that_goes_another_way_is_plain_from_there_on() {
+        let mut predictor = Predictor::default();
+        rounds(&mut predictor, 60, |method| [10.0, 4.0, 6.0][method as usize]);
+        assert_eq!(predictor.step(call(0)).method, Method::AtTouch);
+        assert_eq!(
+            predictor.step(call(9)),
+            Step { method: Method::Plain, position: 1, is_last: false, is_expected: false }
+        );
+        assert_eq!(predictor.step(call(2)).method, Method::Plain);
+    }
+}
