@@ -312,7 +312,7 @@ impl Iterator for Ranges<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 

@@ -4,8 +4,8 @@
 //! handlers of signals that may look at its data at any time, keeps its calls as they are.
 
 use core::ffi::{c_int, c_void};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use postrider_overlap::memory::{self, Pool, Range};
 use postrider_overlap::{messages, settings};
@@ -13,7 +13,7 @@ use postrider_overlap::{messages, settings};
 use crate::next::{is_in, next};
 
 /// Allocations of so many bytes come from the pool.
-const LARGE: usize = 64 << 10;
+static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// Files whose handlers and threads are none of the program's: MPI libraries, and interpreters whose handlers only note that there was a signal.
 const KNOWN: [&str; 6] = ["libmpi", "libpmpi", "libmpich", "libpostrider", "python", "libpython"];
@@ -34,6 +34,7 @@ unsafe extern "C" {
 static START: extern "C" fn() = {
     extern "C" fn start() {
         if settings::has("messages") && Pool::start().is_ok() {
+            LARGE.store(settings::large(), Relaxed);
             STARTED.store(true, Release);
         }
         // SAFETY: a function without arguments, which lives as long as the process.
@@ -49,7 +50,7 @@ extern "C" fn at_exit() {
 
 /// Memory of the pool, for a large allocation.
 fn pooled(bytes: usize, alignment: usize, zeros: bool) -> Option<*mut c_void> {
-    if bytes < LARGE || !STARTED.load(Acquire) {
+    if bytes < LARGE.load(Relaxed) {
         return None;
     }
     let address = Pool::allocate(bytes, alignment, zeros);

@@ -15,7 +15,9 @@ const ENV_RANKS: [&str; 4] = ["POSTRIDER_RANK", "PMI_RANK", "PMIX_RANK", "OMPI_C
 pub fn write() {
     let Ok(place) = env::var(ENV_REPORT) else { return };
     let rank = ENV_RANKS.iter().find_map(|name| env::var(name).ok());
-    let who = rank.as_ref().map_or_else(|| format!("process {}", std::process::id()), |rank| format!("rank {rank}"));
+    let who = rank
+        .as_ref()
+        .map_or_else(|| format!("process {}", std::process::id()), |rank| format!("rank {rank}"));
     let text = text(&who);
     if place == "-" {
         eprint!("{text}");

@@ -29,6 +29,12 @@ pub enum Memory {
     OneView,
 }
 
+/// Allocations of so many bytes can be closed: each stands on pages of its own. Fewer where a method is forced, so that tests meet them.
+#[must_use]
+pub fn large() -> usize {
+    if forced().is_some() { 1 << 10 } else { 64 << 10 }
+}
+
 /// How memory is closed.
 #[must_use]
 pub fn memory() -> Memory {

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use crate::flags::{Overlap, Run};
 use crate::installation::OVERLAP_LIBRARIES;
 use crate::launch::Application;
-use crate::other_engine::Program;
+use crate::other_engine::has_mpich_abi;
 
 /// Which calls; the library reads it, and the launcher of each host sees from it that the library is wanted.
 const ENV_OVERLAP: &str = "POSTRIDER_OVERLAP";
@@ -29,7 +29,7 @@ pub fn variables(options: &Run) -> Vec<(OsString, OsString)> {
 /// The library for this program, if it is wanted.
 pub fn library(folder: &Path, application: &Application) -> Option<PathBuf> {
     let wanted = application.sets(ENV_OVERLAP);
-    let name = || OVERLAP_LIBRARIES[usize::from(Program::examine(application).has_mpich_abi())];
+    let name = || OVERLAP_LIBRARIES[usize::from(has_mpich_abi(application))];
     wanted.then(|| folder.join(name())).filter(|path| path.exists())
 }
 

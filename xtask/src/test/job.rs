@@ -25,6 +25,8 @@ pub struct Setup {
     pub other: Option<PathBuf>,
     /// The compiler, if it is not that of the installation.
     pub compiler: Option<PathBuf>,
+    /// How calls that are made asynchronous are completed, if they are.
+    pub overlap: Option<String>,
     /// After how long a run hangs.
     pub watchdog: Duration,
     /// Where the compiled programs are.
@@ -55,6 +57,9 @@ impl Setup {
         }
         if self.engine == Engine::MpichIo {
             command.args(["--io", "postrider"]);
+        }
+        if let Some(method) = &self.overlap {
+            command.args(["--overlap=messages", "--genv", "POSTRIDER_OVERLAP_METHOD", method]);
         }
         command
     }

@@ -52,6 +52,9 @@ pub struct Arguments {
     /// Compile with this wrapper of another library that has MPICH's ABI, and run on ours.
     #[arg(long, value_name = "COMMAND")]
     compiler: Option<PathBuf>,
+    /// Make blocking calls asynchronous, completed by this method: touch or last.
+    #[arg(long, value_name = "METHOD")]
+    overlap: Option<String>,
     /// Only programs whose name contains this.
     #[arg(long)]
     filter: Option<String>,
@@ -119,12 +122,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         installation: installation(arguments),
         other: other(arguments)?,
         compiler: arguments.compiler.clone(),
+        overlap: arguments.overlap.clone(),
         watchdog: Duration::from_secs(arguments.watchdog),
         binaries: programs::binaries(arguments.compiler.as_deref())?,
     };
     let report = Report::new();
-    let is_whole =
-        arguments.engine == Engine::Postrider && arguments.chapter.is_none() && arguments.filter.is_none();
+    let is_part = arguments.chapter.is_some() || arguments.filter.is_some() || arguments.overlap.is_some();
+    let is_whole = arguments.engine == Engine::Postrider && !is_part;
     if is_whole {
         report.add("names", "every function is called by a test", names::check());
     }
@@ -163,7 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Whether the anomalies are part of it: they are about our launcher, and start some programs without it.
 fn with_anomalies(arguments: &Arguments) -> bool {
-    arguments.engine == Engine::Postrider && arguments.compiler.is_none()
+    arguments.engine == Engine::Postrider && arguments.compiler.is_none() && arguments.overlap.is_none()
 }
 
 /// The installation of Postrider.

@@ -373,12 +373,17 @@ impl Layer {
         for (position, call) in calls.iter().enumerate().skip(step.position + 1) {
             let Some(sent) = call.sent.filter(|_| call.peers[0] != MPI_PROC_NULL).map(part) else { continue };
             let is_there = self.packed.contains_key(&position);
-            if is_there || !self.span(sent).is_some_and(|span| range.contains(span)) {
+            // A datatype that was used in an earlier round may be freed by now; those of this one are known.
+            let is_known = |layer: &Self, part: &Part| layer.layouts.contains_key(&part.datatype);
+            if is_there || !is_known(self, &sent) || !self.span(sent).is_some_and(|span| range.contains(span))
+            {
                 continue;
             }
             let before = calls[..position].iter().filter(|call| call.peers[1] != MPI_PROC_NULL);
             let before: Vec<Part> = before.filter_map(|call| call.received).map(part).collect();
-            if before.into_iter().any(|received| self.overlap(sent, received)) {
+            if !before.iter().all(|received| is_known(self, received))
+                || before.into_iter().any(|received| self.overlap(sent, received))
+            {
                 continue;
             }
             if let Ok(bytes) = self.pack(sent) {
