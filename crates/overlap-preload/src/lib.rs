@@ -4,6 +4,8 @@
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code)]
+mod files;
+#[allow(unsafe_code)]
 mod memory;
 #[allow(unsafe_code)]
 mod messages;

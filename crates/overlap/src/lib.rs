@@ -4,6 +4,7 @@
 //! `client`; the files alone need none. `overlap-preload` has the names under which programs reach this.
 #![deny(unsafe_code)]
 
+pub mod files;
 pub mod memory;
 pub mod messages;
 pub mod settings;

@@ -50,6 +50,7 @@ const UNSAFE: &[&str] = &[
     "crates/preload/src/other_abi.rs",
     "crates/overlap/src/memory/system.rs",
     "crates/overlap-preload/src/",
+    "crates/overlap/src/files/system.rs",
     // Types of C functions, which are unsafe to call.
     "crates/abi/src/types.rs",
 ];
