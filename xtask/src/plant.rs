@@ -72,6 +72,14 @@ const FAULTS: &[Fault] = &[
         stages: &["models"],
     },
     Fault {
+        what: "a file whose length nobody asks the layer for",
+        file: "crates/overlap/src/files/process.rs",
+        right: "        if is_current(file) { file.flush() } else { file.finish() }",
+        wrong: "        if !is_current(file) { file.finish() }",
+        installed: true,
+        stages: &["overlap"],
+    },
+    Fault {
         what: "memory that is shorter than it says",
         file: "crates/os/src/memory.rs",
         right: "match Layout::from_size_align(bytes.max(1), 64) {",

@@ -56,6 +56,7 @@ const COMPUTING: &[Stage] = &[
     ("mpi4py", |rotation| Ok(vec![xtask(&["mpi4py", "--rotation", rotation.word()])])),
     ("wheel", wheel),
     ("octave-files", |rotation| octave(rotation, "file", "launcher")),
+    ("overlap", overlap),
     ("python", python),
     ("installation", installation),
 ];
@@ -230,6 +231,16 @@ fn mpich_io(rotation: &Rotation) -> Result<Vec<Command>> {
         test("mpich-preload", &of_mpich),
         layer,
     ])
+}
+
+/// Files of programs under the layer that makes their calls asynchronous.
+fn overlap(_: &Rotation) -> Result<Vec<Command>> {
+    let slow = cargo(&["build", "--quiet", "--package", "postrider-slowfs"]);
+    let target = workspace::target()?;
+    let mut files = Command::new("python3");
+    files.arg("-B").arg(workspace::root().join("tests/overlap/files.py")).arg(workspace::installation());
+    files.arg(target.join("debug/postrider-slowfs")).arg(target.join("verify/overlap"));
+    Ok(vec![slow, files])
 }
 
 fn launcher() -> PathBuf {

@@ -407,6 +407,7 @@ impl OpenFile {
         let closed = system::close(own);
         drop(turn);
         process::is_inactive(self, own);
+        process::is_done(self);
         if let Some(error) = self.take_error().or(closed.err().and_then(|error| error.raw_os_error())) {
             process::lost(&self.report().path, error);
         }
@@ -416,6 +417,8 @@ impl OpenFile {
     pub fn close(self: &Arc<Self>) {
         if self.own.load(Acquire) >= 0 {
             self.file_system.closed(self);
+        } else {
+            process::is_done(self);
         }
     }
 

@@ -228,12 +228,7 @@ pub fn forget(descriptor: i32) -> Option<Arc<OpenFile>> {
         return None;
     }
     let world = world()?;
-    let file = locked(&world.files).remove(&descriptor)?;
-    if settings().report.is_some() {
-        let report = file.report();
-        locked(&world.closed).push(report);
-    }
-    Some(file)
+    locked(&world.files).remove(&descriptor)
 }
 
 /// The file of a descriptor has become plain.
@@ -266,6 +261,16 @@ pub fn is_inactive(file: &Arc<OpenFile>, own: i32) {
             active.swap_remove(at);
             ACTIVE.fetch_sub(1, AcqRel);
         }
+    }
+}
+
+/// A file that the program has closed is done with.
+pub fn is_done(file: &OpenFile) {
+    if settings().report.is_some()
+        && let Some(world) = world()
+    {
+        let report = file.report();
+        locked(&world.closed).push(report);
     }
 }
 
