@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use postrider_abi::*;
+use postrider_overlap::files;
 use postrider_overlap::messages::{self, Blocking, Part};
 
 use crate::memory::is_ready;
@@ -17,8 +18,9 @@ static POSTRIDER_OVERLAP_SITE: AtomicUsize = AtomicUsize::new(0);
 /// For how many calls there is nothing to do.
 static PAUSE: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a call is to be looked at.
+/// Whether a call is to be looked at. Whatever the program has written to files, others may know from it.
 fn is_awake() -> bool {
+    files::publish();
     if messages::is_off() {
         return false;
     }
@@ -39,6 +41,7 @@ const FORGETS: c_int = 2;
 extern "C" fn postrider_overlap_before(name: *const c_char, known: *const AtomicUsize, what: c_int) -> usize {
     // SAFETY: text and place of the few instructions below.
     let (name, known) = unsafe { (CStr::from_ptr(name), &*known) };
+    files::publish();
     if !messages::is_off() {
         match what {
             STOPS => messages::stop("the program has nonblocking or one-sided operations, or error handlers"),

@@ -1,13 +1,14 @@
 //! Names of MPI before which something has to be done.
 
-use postrider_overlap::messages::{PENDING, WATCHING};
+use postrider_overlap::ATTENTION;
+use postrider_overlap::messages::WATCHING;
 
 use super::postrider_overlap_before;
 
 // Calls that may see the data, or let another process see that this one has come so far; and all others, since the library may touch memory
 // of the program in any of them, and cannot be called again while it does.
 go_on! {
-    0 if PENDING:
+    0 if ATTENTION:
     MPI_Abort MPI_Add_error_class MPI_Add_error_code MPI_Add_error_string MPI_Allgather MPI_Allgather_c
     MPI_Allgatherv MPI_Allgatherv_c MPI_Alloc_mem MPI_Allreduce MPI_Allreduce_c MPI_Alltoall MPI_Alltoall_c
     MPI_Alltoallv MPI_Alltoallv_c MPI_Alltoallw MPI_Alltoallw_c MPI_Attr_delete MPI_Attr_get MPI_Attr_put

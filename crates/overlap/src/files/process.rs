@@ -9,7 +9,7 @@ use super::file::OpenFile;
 use super::filesystem::FileSystem;
 use super::report::{self, FileReport};
 use super::system::{self, Identity};
-use crate::settings;
+use crate::{ATTENTION, FILES, settings};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
@@ -244,6 +244,7 @@ pub fn is_active(file: &Arc<OpenFile>, own: i32) {
     if let Some(world) = world() {
         locked(&world.active).push(Arc::clone(file));
         ACTIVE.fetch_add(1, AcqRel);
+        ATTENTION.fetch_or(FILES, Relaxed);
     }
     if let Some(kind) = kind(own) {
         kind.store(OWN, Release);
@@ -259,7 +260,9 @@ pub fn is_inactive(file: &Arc<OpenFile>, own: i32) {
         let mut active = locked(&world.active);
         if let Some(at) = active.iter().position(|one| Arc::ptr_eq(one, file)) {
             active.swap_remove(at);
-            ACTIVE.fetch_sub(1, AcqRel);
+            if ACTIVE.fetch_sub(1, AcqRel) == 1 {
+                ATTENTION.fetch_and(!FILES, Relaxed);
+            }
         }
     }
 }
@@ -362,6 +365,7 @@ pub fn forked() {
         kind.store(UNKNOWN, Relaxed);
     }
     ACTIVE.store(0, Release);
+    ATTENTION.fetch_and(!FILES, Relaxed);
     PENDING_BYTES.store(0, Release);
     IS_INSIDE.set(false);
 }

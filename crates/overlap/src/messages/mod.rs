@@ -19,6 +19,7 @@ use postrider_client::{Buffer, Communicator, Datatype, Error, Mpi, Transfer};
 
 use crate::memory::{self, Pool, Range};
 use crate::settings::{self, Memory};
+use crate::{ATTENTION, MESSAGES};
 use predictor::{Call, Method, Predictor, Step};
 
 /// Longer sends are not copied, but left as they are.
@@ -99,8 +100,6 @@ pub struct Counts {
 }
 
 static LAYER: Mutex<Option<Layer>> = Mutex::new(None);
-/// 1 while something is pending: calls of MPI have to complete it before they go on.
-pub static PENDING: AtomicU8 = AtomicU8::new(0);
 /// 1 until this part stops: calls that make it stop have to be seen.
 pub static WATCHING: AtomicU8 = AtomicU8::new(1);
 
@@ -129,7 +128,7 @@ pub fn stop(why: &'static str) {
 
 /// Completes what is pending, and opens all memory.
 pub fn complete(why: &'static str) {
-    if PENDING.load(Relaxed) == 0 || memory::is_inside() {
+    if ATTENTION.load(Relaxed) & MESSAGES == 0 || memory::is_inside() {
         return;
     }
     memory::touched_by(|| {
@@ -291,7 +290,7 @@ impl Layer {
                 None => self.pack(part)?,
             }),
         };
-        PENDING.store(1, Relaxed);
+        ATTENTION.fetch_or(MESSAGES, Relaxed);
         if let Some(part) = receive {
             let room = self.size(part).ok_or(MPI_SAYS)? as usize;
             let transfer = Transfer::receive(communicator, vec![0; room], part.peer, part.tag);
@@ -412,7 +411,7 @@ impl Layer {
     /// Waits for everything, and opens all memory. Whether there was anything.
     fn complete(&mut self, why: &'static str) -> bool {
         self.packed.clear();
-        PENDING.store(0, Relaxed);
+        ATTENTION.fetch_and(!MESSAGES, Relaxed);
         if self.pending.is_empty() && self.sends.is_empty() && self.closed.is_empty() {
             return false;
         }
