@@ -80,6 +80,14 @@ const FAULTS: &[Fault] = &[
         stages: &["overlap"],
     },
     Fault {
+        what: "data that is sent before it has come",
+        file: "crates/overlap/src/messages/mod.rs",
+        right: "        if x.0 < y.1 && y.0 < x.1 {",
+        wrong: "        if x.0 < y.0 && y.0 < x.0 {",
+        installed: true,
+        stages: &["overlap"],
+    },
+    Fault {
         what: "memory that is shorter than it says",
         file: "crates/os/src/memory.rs",
         right: "match Layout::from_size_align(bytes.max(1), 64) {",

@@ -233,14 +233,27 @@ fn mpich_io(rotation: &Rotation) -> Result<Vec<Command>> {
     ])
 }
 
-/// Files of programs under the layer that makes their calls asynchronous.
+/// Programs under the layer that makes their calls asynchronous: messages on two engines, completed by each method, and files.
 fn overlap(_: &Rotation) -> Result<Vec<Command>> {
     let slow = cargo(&["build", "--quiet", "--package", "postrider-slowfs"]);
     let target = workspace::target()?;
     let mut files = Command::new("python3");
     files.arg("-B").arg(workspace::root().join("tests/overlap/files.py")).arg(workspace::installation());
     files.arg(target.join("debug/postrider-slowfs")).arg(target.join("verify/overlap"));
-    Ok(vec![slow, files])
+    let patterns = |engine: &str, method: &str| {
+        let of = ["--chapter", "point-to-point", "--filter", "blocking_patterns", "--watchdog", "60"];
+        xtask(&[&["test", "--engine", engine, "--overlap", method][..], &of].concat())
+    };
+    let whole = ["--chapter", "point-to-point", "--ranks", "3", "--transport", "shared-memory"];
+    Ok(vec![
+        patterns("postrider", "touch"),
+        patterns("postrider", "last"),
+        patterns("mpich", "touch"),
+        patterns("mpich", "last"),
+        xtask(&[&["test", "--overlap", "touch"][..], &whole].concat()),
+        slow,
+        files,
+    ])
 }
 
 fn launcher() -> PathBuf {
