@@ -4,48 +4,11 @@
 //! the function gets its arguments, however many they are, as if nothing had been before it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::Ordering::{Acquire, Release};
 
 use libc::{FILE, iovec, off_t, size_t, ssize_t, stat as Found};
 use postrider_overlap::files::{self, Memory, Position};
 
-/// A name, and the next function that has it.
-#[repr(C)]
-pub struct Next {
-    name: &'static CStr,
-    address: AtomicPtr<c_void>,
-}
-
-impl Next {
-    const fn new(name: &'static CStr) -> Self {
-        Self { name, address: AtomicPtr::new(core::ptr::null_mut()) }
-    }
-
-    fn address(&self) -> *mut c_void {
-        let known = self.address.load(Acquire);
-        if !known.is_null() {
-            return known;
-        }
-        // SAFETY: a name that ends.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        self.address.store(found, Release);
-        found
-    }
-}
-
-/// The next function of a name.
-macro_rules! next {
-    ($name:ident: fn($($type:ty),*) -> $result:ty) => {{
-        static NEXT: Next = Next::new(match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => panic!("a name without an end"),
-        });
-        let address = NEXT.address();
-        assert!(!address.is_null(), concat!("there is no ", stringify!($name)));
-        core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(address)
-    }};
-}
+use crate::next::{Next, next, next_of};
 
 /// Functions with this signature, each of which does this around the next one.
 macro_rules! functions {
@@ -287,11 +250,7 @@ macro_rules! after {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
-            static NEXT: Next =
-                Next::new(match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => panic!("a name without an end"),
-                });
+            static NEXT: Next = next_of!($name);
             // Registers that hold arguments are as they were, the stack too.
             #[cfg(target_arch = "x86_64")]
             core::arch::naked_asm!(

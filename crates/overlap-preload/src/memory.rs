@@ -157,8 +157,8 @@ extern "C" fn malloc_usable_size(old: *mut c_void) -> usize {
     if Pool::owns(old as usize) {
         return Pool::bytes(old as usize);
     }
-    type Function = extern "C" fn(*mut c_void) -> usize;
-    next!(c"malloc_usable_size" as Function)(old)
+    // SAFETY: as above.
+    unsafe { next!(malloc_usable_size: fn(*mut c_void) -> usize)(old) }
 }
 
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -173,9 +173,12 @@ extern "C" fn pthread_create(
     if !is_in(routine as usize, &KNOWN) {
         messages::stop("the program has threads");
     }
-    type Function =
-        extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int;
-    next!(c"pthread_create" as Function)(thread, attributes, routine, argument)
+    // SAFETY: as above.
+    unsafe {
+        next!(pthread_create: fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int)(
+            thread, attributes, routine, argument,
+        )
+    }
 }
 
 /// The program has a handler for a signal from now on.
@@ -194,28 +197,31 @@ extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut li
     if let Some(new) = unsafe { new.as_ref() } {
         handles(signal, new.sa_sigaction);
     }
-    type Function = extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
-    next!(c"sigaction" as Function)(signal, new, old)
+    // SAFETY: as above.
+    unsafe {
+        next!(sigaction: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int)(signal, new, old)
+    }
 }
-
-type Signal = extern "C" fn(c_int, usize) -> usize;
 
 #[unsafe(no_mangle)]
 extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
-    next!(c"signal" as Signal)(signal, handler)
+    // SAFETY: as above.
+    unsafe { next!(signal: fn(c_int, usize) -> usize)(signal, handler) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn bsd_signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
-    next!(c"bsd_signal" as Signal)(signal, handler)
+    // SAFETY: as above.
+    unsafe { next!(bsd_signal: fn(c_int, usize) -> usize)(signal, handler) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sysv_signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
-    next!(c"sysv_signal" as Signal)(signal, handler)
+    // SAFETY: as above.
+    unsafe { next!(sysv_signal: fn(c_int, usize) -> usize)(signal, handler) }
 }
 
 /// Whether memory of ours can be closed in this process at all.

@@ -1,6 +1,6 @@
 //! Names of MPI.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -9,7 +9,7 @@ use postrider_overlap::files;
 use postrider_overlap::messages::{self, Blocking, Part};
 
 use crate::memory::is_ready;
-use crate::next::{address, next};
+use crate::next::{Next, next};
 
 /// Return address of the call that is being made, which its first instructions have noted.
 #[unsafe(no_mangle)]
@@ -31,62 +31,57 @@ fn is_awake() -> bool {
     left == 0 && is_ready()
 }
 
-/// What a call does before it goes on to the library.
-const STOPS: c_int = 1;
-const FORGETS: c_int = 2;
-
-/// The slow way of a name that goes on to the library: returns where to.
-// SAFETY: no other library has this name.
-#[unsafe(no_mangle)]
-extern "C" fn postrider_overlap_before(name: *const c_char, known: *const AtomicUsize, what: c_int) -> usize {
-    // SAFETY: text and place of the few instructions below.
-    let (name, known) = unsafe { (CStr::from_ptr(name), &*known) };
+/// Others may see from a call how far this process is.
+extern "C" fn completing(next: &Next) -> *mut c_void {
     files::publish();
-    if !messages::is_off() {
-        match what {
-            STOPS => messages::stop("the program has nonblocking or one-sided operations, or error handlers"),
-            FORGETS => {
-                messages::complete("a handle is freed");
-                messages::forget_handles();
-            }
-            _ => messages::complete("another call of MPI"),
-        }
-    }
-    address(name, known)
+    messages::complete("another call of MPI");
+    next.address()
 }
 
-/// Names that go on to the library, each with a place for the address there.
+/// The program is asynchronous already, or has error handlers.
+extern "C" fn stopping(next: &Next) -> *mut c_void {
+    files::publish();
+    messages::stop("the program has nonblocking or one-sided operations, or error handlers");
+    next.address()
+}
+
+/// A handle may stand for something else from now on.
+extern "C" fn forgetting(next: &Next) -> *mut c_void {
+    files::publish();
+    messages::complete("a handle is freed");
+    messages::forget_handles();
+    next.address()
+}
+
+/// Names that go on to the library, with all their arguments; where a byte is not 0, something is done before.
 #[cfg(target_arch = "x86_64")]
 macro_rules! go_on {
-    ($what:literal if $watched:path: $($name:ident)*) => {
-        $(core::arch::global_asm!(
-            concat!(".globl ", stringify!($name)),
-            concat!(".type ", stringify!($name), ", @function"),
-            concat!(stringify!($name), ":"),
-            "cmp byte ptr [rip + {watched}], 0",
-            "jne 2f",
-            concat!("mov rax, [rip + .Lknown_", stringify!($name), "]"),
-            "test rax, rax",
-            "je 2f",
-            "jmp rax",
-            "2:",
-            "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "sub rsp, 8",
-            concat!("lea rdi, [rip + .Lname_", stringify!($name), "]"),
-            concat!("lea rsi, [rip + .Lknown_", stringify!($name), "]"),
-            concat!("mov edx, ", $what),
-            "call {before}",
-            "add rsp, 8", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
-            "jmp rax",
-            ".section .rodata",
-            concat!(".Lname_", stringify!($name), ": .asciz \"", stringify!($name), "\""),
-            ".section .bss",
-            ".balign 8",
-            concat!(".Lknown_", stringify!($name), ": .skip 8"),
-            ".text",
-            before = sym postrider_overlap_before,
-            watched = sym $watched,
-        );)*
-    };
+    ($before:ident if $watched:path: $($name:ident)*) => {$(
+        /// # Safety
+        /// As for MPI's function of this name.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "C" fn $name() {
+            static NEXT: Next = next_of!($name);
+            core::arch::naked_asm!(
+                "cmp byte ptr [rip + {watched}], 0",
+                "jne 2f",
+                "mov rax, [rip + {next} + {address}]",
+                "test rax, rax",
+                "je 2f",
+                "jmp rax",
+                "2:",
+                "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+                "lea rdi, [rip + {next}]",
+                "call {before}",
+                "pop r11", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
+                "jmp rax",
+                watched = sym $watched, next = sym NEXT, address = const core::mem::offset_of!(Next, address),
+                before = sym $before,
+            );
+        }
+    )*};
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -137,12 +132,14 @@ fn part(address: *const c_void, count: i64, datatype: MPI_Datatype, peer: c_int,
 }
 
 macro_rules! sends {
-    ($($ours:ident $name:literal $function:literal $count:ty;)*) => {
+    ($($ours:ident $name:ident $function:literal $count:ty;)*) => {
         $(extern "C" fn $ours(
             buffer: *const c_void, count: $count, datatype: MPI_Datatype, destination: c_int, tag: c_int, communicator: MPI_Comm,
         ) -> c_int {
-            type Function = extern "C" fn(*const c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm) -> c_int;
-            let plain = || next!($name as Function)(buffer, count, datatype, destination, tag, communicator);
+            // SAFETY: the program's arguments.
+            let plain = || unsafe {
+                next!($name: fn(*const c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm) -> c_int)(buffer, count, datatype, destination, tag, communicator)
+            };
             if !is_awake() {
                 return plain();
             }
@@ -153,21 +150,22 @@ macro_rules! sends {
 }
 
 sends! {
-    send c"MPI_Send" 0 c_int;
-    send_c c"MPI_Send_c" 0 MPI_Count;
-    rsend c"MPI_Rsend" 1 c_int;
-    rsend_c c"MPI_Rsend_c" 1 MPI_Count;
+    send MPI_Send 0 c_int;
+    send_c MPI_Send_c 0 MPI_Count;
+    rsend MPI_Rsend 1 c_int;
+    rsend_c MPI_Rsend_c 1 MPI_Count;
 }
 
 macro_rules! receives {
-    ($($ours:ident $name:literal $count:ty;)*) => {
+    ($($ours:ident $name:ident $count:ty;)*) => {
         $(extern "C" fn $ours(
             buffer: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, communicator: MPI_Comm,
             status: *mut MPI_Status,
         ) -> c_int {
-            type Function =
-                extern "C" fn(*mut c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status) -> c_int;
-            let plain = || next!($name as Function)(buffer, count, datatype, source, tag, communicator, status);
+            // SAFETY: the program's arguments.
+            let plain = || unsafe {
+                next!($name: fn(*mut c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status) -> c_int)(buffer, count, datatype, source, tag, communicator, status)
+            };
             if !is_awake() {
                 return plain();
             }
@@ -178,25 +176,27 @@ macro_rules! receives {
 }
 
 receives! {
-    recv c"MPI_Recv" c_int;
-    recv_c c"MPI_Recv_c" MPI_Count;
+    recv MPI_Recv c_int;
+    recv_c MPI_Recv_c MPI_Count;
 }
 
 macro_rules! exchanges {
-    ($($ours:ident $name:literal $count:ty;)*) => {
+    ($($ours:ident $name:ident $count:ty;)*) => {
         $(#[allow(clippy::too_many_arguments)]
         extern "C" fn $ours(
             from: *const c_void, sent: $count, sent_as: MPI_Datatype, destination: c_int, send_tag: c_int,
             to: *mut c_void, received: $count, received_as: MPI_Datatype, source: c_int, receive_tag: c_int,
             communicator: MPI_Comm, status: *mut MPI_Status,
         ) -> c_int {
-            type Function = extern "C" fn(
+            // SAFETY: the program's arguments.
+            let plain = || unsafe {
+                next!($name: fn(
                 *const c_void, $count, MPI_Datatype, c_int, c_int, *mut c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm,
                 *mut MPI_Status,
-            ) -> c_int;
-            let plain = || next!($name as Function)(
+            ) -> c_int)(
                 from, sent, sent_as, destination, send_tag, to, received, received_as, source, receive_tag, communicator, status,
-            );
+            )
+            };
             if !is_awake() {
                 return plain();
             }
@@ -208,23 +208,25 @@ macro_rules! exchanges {
 }
 
 exchanges! {
-    sendrecv c"MPI_Sendrecv" c_int;
-    sendrecv_c c"MPI_Sendrecv_c" MPI_Count;
+    sendrecv MPI_Sendrecv c_int;
+    sendrecv_c MPI_Sendrecv_c MPI_Count;
 }
 
 macro_rules! replaces {
-    ($($ours:ident $name:literal $count:ty;)*) => {
+    ($($ours:ident $name:ident $count:ty;)*) => {
         $(#[allow(clippy::too_many_arguments)]
         extern "C" fn $ours(
             buffer: *mut c_void, count: $count, datatype: MPI_Datatype, destination: c_int, send_tag: c_int, source: c_int,
             receive_tag: c_int, communicator: MPI_Comm, status: *mut MPI_Status,
         ) -> c_int {
-            type Function = extern "C" fn(
+            // SAFETY: the program's arguments.
+            let plain = || unsafe {
+                next!($name: fn(
                 *mut c_void, $count, MPI_Datatype, c_int, c_int, c_int, c_int, MPI_Comm, *mut MPI_Status,
-            ) -> c_int;
-            let plain = || next!($name as Function)(
+            ) -> c_int)(
                 buffer, count, datatype, destination, send_tag, source, receive_tag, communicator, status,
-            );
+            )
+            };
             if !is_awake() {
                 return plain();
             }
@@ -236,6 +238,6 @@ macro_rules! replaces {
 }
 
 replaces! {
-    replace c"MPI_Sendrecv_replace" c_int;
-    replace_c c"MPI_Sendrecv_replace_c" MPI_Count;
+    replace MPI_Sendrecv_replace c_int;
+    replace_c MPI_Sendrecv_replace_c MPI_Count;
 }

@@ -1,26 +1,43 @@
 //! The functions in whose place ours work: those of the next library that has their names.
 
 use core::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
+use std::io::Write as _;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The address of the next function of a name; remembered in `known`.
-pub fn address(name: &CStr, known: &AtomicUsize) -> usize {
-    let found = known.load(Relaxed);
-    if found != 0 {
-        return found;
+/// A name, and the next function that has it.
+#[repr(C)]
+pub struct Next {
+    name: &'static CStr,
+    /// Null until it has been looked up.
+    pub address: AtomicPtr<c_void>,
+}
+
+impl Next {
+    /// One that has not been looked up.
+    pub const fn new(name: &'static CStr) -> Self {
+        Self { name, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
-    // SAFETY: a NUL-terminated name.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
-    if found == 0 {
-        let name = name.to_string_lossy();
-        let line =
-            format!("postrider: {name} is called, but no library behind libpostrider_overlap.so has it\n");
-        let _nobody_reads_it = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-        std::process::abort();
+
+    /// The address of the function. A program that calls one that is nowhere else ends here.
+    pub fn address(&self) -> *mut c_void {
+        let known = self.address.load(Acquire);
+        if !known.is_null() {
+            return known;
+        }
+        // SAFETY: a name that ends.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        if found.is_null() {
+            let name = self.name.to_string_lossy();
+            let line = format!(
+                "postrider: {name} is called, but no library behind libpostrider_overlap.so has it\n"
+            );
+            let _nobody_reads_it = std::io::stderr().write_all(line.as_bytes());
+            std::process::abort();
+        }
+        self.address.store(found, Release);
+        found
     }
-    known.store(found, Relaxed);
-    found
 }
 
 /// Whether an address belongs to a file whose name begins in one of these ways.
@@ -38,13 +55,24 @@ pub fn is_in(address: usize, names: &[&str]) -> bool {
     }
 }
 
-/// The next function of a name, with its type.
+/// The next function of this name, which has not been looked up.
+macro_rules! next_of {
+    ($name:ident) => {
+        $crate::next::Next::new(
+            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a name without an end"),
+            },
+        )
+    };
+}
+pub(crate) use next_of;
+
+/// The next function of a name, as a function with this type, which whoever asks says it has.
 macro_rules! next {
-    ($name:literal as $type:ty) => {{
-        static KNOWN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-        let address = $crate::next::address($name, &KNOWN);
-        // SAFETY: the function of this name has this type.
-        unsafe { core::mem::transmute::<usize, $type>(address) }
+    ($name:ident: fn($($type:ty),* $(,)?) -> $result:ty) => {{
+        static NEXT: $crate::next::Next = $crate::next::next_of!($name);
+        core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(NEXT.address())
     }};
 }
 pub(crate) use next;

@@ -3,12 +3,13 @@
 use postrider_overlap::ATTENTION;
 use postrider_overlap::messages::WATCHING;
 
-use super::postrider_overlap_before;
+use super::{completing, forgetting, stopping};
+use crate::next::{Next, next_of};
 
 // Calls that may see the data, or let another process see that this one has come so far; and all others, since the library may touch memory
 // of the program in any of them, and cannot be called again while it does.
 go_on! {
-    0 if ATTENTION:
+    completing if ATTENTION:
     MPI_Abort MPI_Add_error_class MPI_Add_error_code MPI_Add_error_string MPI_Allgather MPI_Allgather_c
     MPI_Allgatherv MPI_Allgatherv_c MPI_Alloc_mem MPI_Allreduce MPI_Allreduce_c MPI_Alltoall MPI_Alltoall_c
     MPI_Alltoallv MPI_Alltoallv_c MPI_Alltoallw MPI_Alltoallw_c MPI_Attr_delete MPI_Attr_get MPI_Attr_put
@@ -89,7 +90,7 @@ go_on! {
 // Operations that go on beside the program reach its memory at times that nobody here knows; with error handlers of its own the program
 // wants to know of each error when it happens.
 go_on! {
-    1 if WATCHING:
+    stopping if WATCHING:
     MPI_Accumulate MPI_Accumulate_c MPI_Allgather_init MPI_Allgather_init_c MPI_Allgatherv_init
     MPI_Allgatherv_init_c MPI_Allreduce_init MPI_Allreduce_init_c MPI_Alltoall_init MPI_Alltoall_init_c
     MPI_Alltoallv_init MPI_Alltoallv_init_c MPI_Alltoallw_init MPI_Alltoallw_init_c MPI_Barrier_init
@@ -133,6 +134,6 @@ go_on! {
 
 // After these a handle may stand for something else.
 go_on! {
-    2 if WATCHING:
+    forgetting if WATCHING:
     MPI_Comm_disconnect MPI_Comm_free MPI_Type_free
 }
