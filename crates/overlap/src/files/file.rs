@@ -179,7 +179,7 @@ impl OpenFile {
                 None => return false,
             }
         }
-        let added = state.log.add(offset, length, |place| memory.copy_to(place));
+        let added = state.log.add(offset, length, || process::spare(length), |place| memory.copy_to(place));
         if !added && matches!(position, Position::Current) {
             system::advance(self.descriptor, -(length as i64));
         }
@@ -350,6 +350,8 @@ impl OpenFile {
                 }
             }
             process::remove_pending(done);
+            drop(state);
+            process::give_back(piece.bytes);
         }
     }
 

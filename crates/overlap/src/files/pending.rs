@@ -28,8 +28,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// Adds a write of `length` bytes, which `fill` copies to where they are kept. If it cannot, nothing is added.
-    pub fn add(&mut self, offset: u64, length: usize, fill: impl FnOnce(&mut [u8]) -> bool) -> bool {
+    /// Adds a write of `length` bytes, which `fill` copies to where they are kept. If it cannot, nothing is added. A new piece is made in
+    /// memory that `spare` may have from an old one.
+    pub fn add(
+        &mut self,
+        offset: u64,
+        length: usize,
+        spare: impl FnOnce() -> Vec<u8>,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> bool {
         let continues = |piece: &&mut Piece| {
             let end = piece.offset + piece.bytes.len() as u64;
             end == offset && piece.bytes.len() + length <= BLOCK_BYTES
@@ -42,7 +49,9 @@ impl Log {
                 return false;
             }
         } else {
-            let mut bytes = vec![0; length];
+            let mut bytes = spare();
+            // What is there already need not become zeros.
+            bytes.resize(length, 0);
             if !fill(&mut bytes) {
                 return false;
             }
@@ -125,7 +134,7 @@ mod tests {
                 let whole = match step {
                     Step::Write(offset, length) => {
                         let bytes = vec![number as u8; length];
-                        let added = log.add(offset, length, |place| {
+                        let added = log.add(offset, length, || vec![1; 7], |place| {
                             place.copy_from_slice(&bytes);
                             true
                         });
@@ -136,8 +145,8 @@ mod tests {
                     }
                     Step::Continue(length) => {
                         let bytes = vec![number as u8; length];
-                        let refused = log.add(end, length, |_| false);
-                        let added = log.add(end, length, |place| {
+                        let refused = log.add(end, length, Vec::new, |_| false);
+                        let added = log.add(end, length, Vec::new, |place| {
                             place.copy_from_slice(&bytes);
                             true
                         });

@@ -7,6 +7,7 @@
 
 use super::file::OpenFile;
 use super::filesystem::FileSystem;
+use super::pending::BLOCK_BYTES;
 use super::report::{self, FileReport};
 use super::system::{self, Identity};
 use crate::{ATTENTION, FILES, settings};
@@ -22,6 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const DESCRIPTORS: usize = 4096;
 /// A process that was forked more often from another is plain.
 const GENERATIONS: usize = 64;
+
+/// What is worth keeping for the next piece, and how many of that.
+const SPARE_BYTES_MIN: usize = 64 << 10;
+const SPARE_PIECES_MAX: usize = 32;
 
 /// What a descriptor is to the layer.
 const UNKNOWN: u8 = 0;
@@ -46,6 +51,8 @@ struct World {
     active: Mutex<Vec<Arc<OpenFile>>>,
     file_systems: Mutex<BTreeMap<u64, Arc<FileSystem>>>,
     closed: Mutex<Vec<FileReport>>,
+    /// Memory of pieces that were written, which is not asked of the system again.
+    spare: Mutex<Vec<Vec<u8>>>,
     /// Whether data of closed files was lost.
     has_lost: AtomicBool,
 }
@@ -290,6 +297,24 @@ pub fn add_pending(bytes: usize) {
 /// So many fewer are.
 pub fn remove_pending(bytes: usize) {
     PENDING_BYTES.fetch_sub(bytes, Relaxed);
+}
+
+/// Memory for a piece that begins with a write of so many bytes.
+pub fn spare(length: usize) -> Vec<u8> {
+    let is_large = length >= SPARE_BYTES_MIN;
+    world().filter(|_| is_large).and_then(|world| locked(&world.spare).pop()).unwrap_or_default()
+}
+
+/// A piece was written, and its memory is free.
+pub fn give_back(bytes: Vec<u8>) {
+    if (SPARE_BYTES_MIN..=BLOCK_BYTES).contains(&bytes.len())
+        && let Some(world) = world()
+    {
+        let mut spare = locked(&world.spare);
+        if spare.len() < SPARE_PIECES_MAX {
+            spare.push(bytes);
+        }
+    }
 }
 
 /// Why a file may not be deferred, if it may not.
