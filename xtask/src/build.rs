@@ -19,7 +19,7 @@
 //! The folder can be moved or copied as a whole: everything in it finds everything else by relative paths.
 
 use crate::link::{COMPILER, Names};
-use crate::{exports, link, toolbox, valgrind, workspace};
+use crate::{exports, fortran, link, toolbox, valgrind, workspace};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,6 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             link::link_as(OVERLAP[abi], COMPILER, &archive, &names, &scratch.join("overlap"), &libraries)?;
         exports::check(&library, &names)?;
     }
+    fortran::build(&installation, &places.libraries.join("fortran"))?;
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
         workspace::copy(&workspace::root().join(header), &installation.join(header))?;
     }

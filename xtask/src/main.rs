@@ -9,6 +9,7 @@ mod demo;
 mod docs;
 mod environment;
 mod exports;
+mod fortran;
 mod functions;
 mod hosts;
 mod install;

@@ -1,0 +1,244 @@
+//! The C source of the library: a function for each of MPI's, which turns Fortran's arguments into C's, calls it, and turns the results back.
+//!
+//! A function without buffers has all its names at one address. One with buffers exists twice: with addresses, for `mpif.h` and the module
+//! `mpi`, and with descriptors, for `mpi_f08`.
+
+use super::signature::{Intent, Kind, Parameter, Signature};
+use std::fmt::Write as _;
+
+/// How buffers and, beside them, strings are passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    Addresses,
+    Descriptors,
+}
+
+/// The parts of a function that an argument of it makes.
+#[derive(Default)]
+struct Parts {
+    declared: String,
+    /// Before the call.
+    before: String,
+    passed: String,
+    /// After it, if it has succeeded.
+    after: String,
+    /// After it in any case.
+    finally: String,
+}
+
+/// All that is not written by hand.
+pub fn source(signatures: &[Signature]) -> String {
+    let mut text = String::from("#include \"mpifort.h\"\n");
+    for signature in signatures.iter().filter(|one| !one.by_hand) {
+        if !(signature.large && signature.has_buffer()) {
+            text += &function(signature, Passing::Addresses);
+        }
+        if signature.has_buffer() {
+            text += &function(signature, Passing::Descriptors);
+        }
+    }
+    text
+}
+
+/// The names of a function without and with a P before them, the first one that of its definition.
+fn names(signature: &Signature, passing: Passing) -> Vec<String> {
+    let name = signature.name.to_lowercase();
+    let mut endings = Vec::new();
+    match passing {
+        Passing::Descriptors => endings.push("_f08ts_"),
+        Passing::Addresses => {
+            endings.extend((!signature.large).then_some("_"));
+            endings.extend((!signature.has_buffer() && !signature.old).then_some("_f08_"));
+            endings.extend(signature.parameters.iter().any(|one| one.name == "baseptr").then_some("_cptr_"));
+        }
+    }
+    endings.iter().flat_map(|end| [format!("mpi_{name}{end}"), format!("pmpi_{name}{end}")]).collect()
+}
+
+fn function(signature: &Signature, passing: Passing) -> String {
+    let parts: Vec<Parts> = signature.parameters.iter().map(|one| parts(signature, one, passing)).collect();
+    let lengths =
+        signature.parameters.iter().filter(|one| one.kind == Kind::Text && passing == Passing::Addresses);
+    let lengths = lengths.map(|one| format!("size_t {}_length", one.c.name));
+    let mut declared: Vec<String> = parts.iter().map(|part| part.declared.clone()).collect();
+    declared.push("int *ierror".to_owned());
+    declared.extend(lengths);
+    let names = names(signature, passing);
+    let of = |part: fn(&Parts) -> &String| parts.iter().map(part).map(String::as_str).collect::<String>();
+    let mut text =
+        format!("\nvoid {}({})\n{{\n    int outcome = MPI_SUCCESS;\n", names[0], declared.join(", "));
+    text += &of(|part| &part.before);
+    let passed = passed(signature, &parts, passing).join(", ");
+    let _ = writeln!(text, "    if (outcome == MPI_SUCCESS) outcome = PMPI_{}({passed});", signature.name);
+    if passing == Passing::Descriptors {
+        let _ = writeln!(text, "    else outcome = {};", told(signature));
+    }
+    let after = of(|part| &part.after);
+    if !after.is_empty() {
+        let _ = writeln!(text, "    if (outcome == MPI_SUCCESS) {{\n{after}    }}");
+    }
+    text += &of(|part| &part.finally);
+    text += "    if (ierror) *ierror = outcome;\n}\n";
+    for other in &names[1..] {
+        let _ = writeln!(text, "ALIAS({other}, {})", names[0]);
+    }
+    text
+}
+
+/// What is passed to C: a section brings its own count and datatype.
+fn passed(signature: &Signature, parts: &[Parts], passing: Passing) -> Vec<String> {
+    let mut passed: Vec<String> = parts.iter().map(|part| part.passed.clone()).collect();
+    for (at, parameter) in signature.parameters.iter().enumerate() {
+        if passing == Passing::Descriptors && parameter.kind == (Kind::Buffer { counted: true }) {
+            let name = &parameter.c.name;
+            passed[at + 1] = format!("({})s_{name}.count", signature.parameters[at + 1].c.kind);
+            passed[at + 2] = format!("s_{name}.datatype");
+        }
+    }
+    passed
+}
+
+/// The call of the error handler for what is found here: that of the object that the function is about.
+fn told(signature: &Signature) -> String {
+    let object = signature.parameters.iter().find(|one| {
+        !one.c.points() && ["MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session"].contains(&one.c.kind.as_str())
+    });
+    match object {
+        Some(one) => {
+            let (kind, word) = (&one.c.kind, handle(&one.c.kind));
+            format!("told(P{kind}_call_errhandler({word}_of(*{}), outcome), outcome)", one.c.name)
+        }
+        None => "told(PMPI_Comm_call_errhandler(MPI_COMM_SELF, outcome), outcome)".to_owned(),
+    }
+}
+
+/// The word for a type of handles in the names of what converts them.
+fn handle(kind: &str) -> String {
+    kind.trim_start_matches("MPI_").to_lowercase()
+}
+
+fn parts(signature: &Signature, parameter: &Parameter, passing: Passing) -> Parts {
+    let Parameter { c, kind, intent, .. } = parameter;
+    let name = &c.name;
+    let mut parts = Parts { declared: format!("{} *{name}", c.kind), ..Parts::default() };
+    match kind {
+        Kind::Buffer { .. } | Kind::Address => buffer(&mut parts, signature, parameter, passing),
+        Kind::Pointer => parts.passed = name.clone(),
+        Kind::Handle => handles(&mut parts, parameter),
+        Kind::Status if c.is_const => parts.passed = name.clone(),
+        Kind::Status => parts.passed = format!("status_of({name})"),
+        Kind::Weights => parts.passed = format!("weights_of({name})"),
+        Kind::Text => text(&mut parts, signature, parameter, passing),
+        Kind::Logical if !c.points() => parts.passed = format!("*{name} != 0"),
+        Kind::Integer if !c.points() => parts.passed = format!("*{name}"),
+        _ => parts.passed = name.clone(),
+    }
+    if c.brackets == "[][3]" {
+        parts.declared = format!("int (*{name})[3]");
+    }
+    if *kind == Kind::Logical && *intent == Intent::Out {
+        let count = parameter.length.as_deref().unwrap_or("1");
+        parts.after = format!("        logicals({name}, {count});\n");
+    }
+    if let Some(count) = &parameter.from_one {
+        parts.finally += &format!("    from_one({name}, {count});\n");
+    }
+    parts
+}
+
+fn buffer(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passing: Passing) {
+    let name = &parameter.c.name;
+    if passing == Passing::Addresses {
+        parts.before = format!("    void *a_{name} = address_of({name});\n");
+        parts.passed = format!("a_{name}");
+        return;
+    }
+    parts.declared = format!("CFI_cdesc_t *{name}");
+    parts.before = format!("    void *a_{name} = address_of({name}->base_addr);\n");
+    parts.passed = format!("a_{name}");
+    match parameter.kind {
+        Kind::Buffer { counted: true } => {
+            let at = signature.parameters.iter().position(|one| one.c.name == *name).unwrap_or(0);
+            let (count, datatype) =
+                (&signature.parameters[at + 1].c.name, &signature.parameters[at + 2].c.name);
+            let blocks = ["gather", "scatter", "alltoall"]
+                .iter()
+                .any(|word| signature.name.to_lowercase().contains(word));
+            let _ = writeln!(
+                parts.before,
+                "    Section s_{name} = {{*{count}, datatype_of(*{datatype}), 0}};\n    \
+                 if (outcome == MPI_SUCCESS && !is_contiguous({name})) outcome = section_of(&s_{name}, {name}, {});",
+                i32::from(blocks)
+            );
+            parts.finally = format!("    if (s_{name}.made) PMPI_Type_free(&s_{name}.datatype);\n");
+        }
+        Kind::Buffer { counted: false } => {
+            let _ = writeln!(parts.before, "    if (!is_contiguous({name})) outcome = MPI_ERR_BUFFER;");
+        }
+        _ => {}
+    }
+}
+
+fn handles(parts: &mut Parts, parameter: &Parameter) {
+    let (c, name) = (&parameter.c, &parameter.c.name);
+    let (kind, word) = (&c.kind, handle(&c.kind));
+    parts.declared = format!("int *{name}");
+    if !c.points() {
+        parts.passed = format!("{word}_of(*{name})");
+    } else if let Some(length) = &parameter.length {
+        let length = match name.as_str() {
+            "sendtypes" => format!("a_sendbuf == MPI_IN_PLACE ? 0 : {length}"),
+            _ => length.clone(),
+        };
+        let read =
+            if parameter.intent == Intent::Out { "0".to_owned() } else { format!("{word}_of({name}[i])") };
+        parts.passed = format!("h_{name}");
+        let _ = writeln!(
+            parts.before,
+            "    MPI_Count n_{name} = {length};\n    \
+             {kind} few_{name}[FEW], *h_{name} = room(few_{name}, sizeof few_{name}, n_{name} * (MPI_Count)sizeof *h_{name});\n    \
+             for (MPI_Count i = 0; i < n_{name}; i++) h_{name}[i] = {read};"
+        );
+        if parameter.intent != Intent::In {
+            let _ = writeln!(
+                parts.finally,
+                "    for (MPI_Count i = 0; i < n_{name}; i++) if (h_{name}[i]) {name}[i] = int_of_{word}(h_{name}[i]);"
+            );
+        }
+        let _ = writeln!(parts.finally, "    if (h_{name} != few_{name}) free(h_{name});");
+    } else {
+        parts.passed = format!("&h_{name}");
+        let written = format!("*{name} = int_of_{word}(h_{name});\n");
+        if parameter.intent == Intent::InOut {
+            parts.before = format!("    {kind} h_{name} = {word}_of(*{name});\n");
+            parts.finally = format!("    {written}");
+        } else {
+            parts.before = format!("    {kind} h_{name} = 0;\n");
+            parts.after = format!("        {written}");
+        }
+    }
+}
+
+fn text(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passing: Passing) {
+    let name = &parameter.c.name;
+    let place = match passing {
+        Passing::Addresses => format!("{name}, {name}_length"),
+        Passing::Descriptors => {
+            parts.declared = format!("CFI_cdesc_t *{name}");
+            format!("{name}->base_addr, {name}->elem_len")
+        }
+    };
+    parts.passed = format!("t_{name}");
+    parts.finally = format!("    free(t_{name});\n");
+    if parameter.intent == Intent::In {
+        // Keys and values of info objects lose the blanks before them, too.
+        let leading = i32::from(signature.name.starts_with("Info_"));
+        parts.before = format!("    char *t_{name} = text_of({place}, {leading});\n");
+        return;
+    }
+    let length = parameter.length.as_deref().unwrap_or("MPI_MAX_ERROR_STRING");
+    let found = signature.parameters.iter().any(|one| one.c.name == "flag");
+    parts.before = format!("    char *t_{name} = calloc(1, (size_t)({length}) + 1);\n");
+    parts.after =
+        format!("        {}blanks_after({place}, t_{name});\n", if found { "if (*flag) " } else { "" });
+}
