@@ -22,11 +22,11 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Names under which the executable does something else, with the subcommand.
-NAMES = {"mpicc": "cc", "mpicxx": "c++", "mpic++": "c++", "mpiexec": "run", "mpirun": "run"}
-LIBRARIES = ["lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpi.so.12", "lib/libpostrider_io.so", "lib/libpostrider_io_mpich.so"]
+NAMES = {"mpicc": "cc", "mpicxx": "c++", "mpic++": "c++", "mpifort": "fortran", "mpif90": "fortran", "mpif77": "fortran", "mpiexec": "run", "mpirun": "run"}
+LIBRARIES = ["lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpifort_abi.so", "lib/libmpifort_abi.so.1", "lib/libmpi.so.12", "lib/libpostrider_io.so", "lib/libpostrider_io_mpich.so"]
 FILES = ["bin/postrider", *LIBRARIES, "include/mpi.h", "include/mpi_other_names.h"]
-# Folders that are packed whole: for pkg-config, for modules, manual pages and completions.
-FOLDERS = ["lib/pkgconfig", "share/modulefiles", "share/man", "share/bash-completion", "share/zsh", "share/fish"]
+# Folders that are packed whole: the modules of Fortran as source, for pkg-config, for modules, manual pages and completions.
+FOLDERS = ["share/postrider/fortran", "lib/pkgconfig", "share/modulefiles", "share/man", "share/bash-completion", "share/zsh", "share/fish"]
 SCRIPT = """#!/bin/sh
 exec "$(dirname "$(readlink -f "$0")")/postrider" {} "$@"
 """

@@ -3,14 +3,17 @@
 //! ```text
 //! build/bin/postrider                 the command line
 //! build/bin/mpicc, mpicxx, mpic++,    links to it: it looks at the name it is called by
+//!           mpifort, mpif90, mpif77,
 //!           mpiexec, mpirun
 //! build/include/mpi.h, mpi_other_names.h
 //! build/lib/libmpi_abi.so.1, libmpi_abi.so
+//! build/lib/libmpifort_abi.so.1, libmpifort_abi.so
 //! build/lib/libmpi.so.12, libmpich.so.12    the same with MPICH's ABI
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
 //! build/lib/libpostrider_overlap.so   calls of unchanged programs made asynchronous, to be preloaded
 //! build/lib/libpostrider_io_mpich.so  the same with MPICH's ABI
 //! build/lib/pkgconfig, share/modulefiles, share/man, and shells' folders of completions: see `toolbox`
+//! build/share/postrider/fortran       modules as source, and mpif.h
 //! build/share/postrider/octave        the Octave package
 //! build/share/postrider/python        the Python package
 //! build/share/postrider/examples
@@ -33,7 +36,8 @@ pub struct Arguments {
 }
 
 /// Names of the executable: its own, those under which it is a compiler, and the launcher under those of other libraries.
-const NAMES: &[&str] = &["postrider", "mpicc", "mpicxx", "mpic++", "mpiexec", "mpirun"];
+const NAMES: &[&str] =
+    &["postrider", "mpicc", "mpicxx", "mpic++", "mpifort", "mpif90", "mpif77", "mpiexec", "mpirun"];
 
 /// Folders of the repository that are installed as they are, with their places below share/postrider.
 const SHARED: &[(&str, &str)] = &[("python/postrider", "python/postrider"), ("examples", "examples")];

@@ -1,4 +1,4 @@
-//! `postrider cc` and `postrider c++`: the compiler, with our header and library added where a step needs them.
+//! `postrider cc`, `postrider c++` and `postrider fortran`: the compiler, with our header or modules, and library, added where a step needs them.
 //!
 //! Every argument is the compiler's own and reaches it unchanged, but for the few that ask what would be done (`-show` and the
 //! names that MPICH, Open MPI and so CMake's FindMPI use). Our flags come last, so that the user's directories are
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::installation;
+use crate::{installation, modules};
 
 /// Which compiler is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Driver {
     C,
     /// `postrider c++`, `mpicxx`.
     Cxx,
+    /// `postrider fortran`, `mpifort`.
+    Fortran,
 }
 
 /// The driver that the command line asks for, and the compiler's arguments.
@@ -26,6 +28,7 @@ pub fn asked_for(line: &[OsString]) -> Option<(Driver, &[OsString])> {
     let driver = match line.get(1)?.to_str()? {
         "cc" => Driver::C,
         "c++" => Driver::Cxx,
+        "fortran" => Driver::Fortran,
         _ => return None,
     };
     Some((driver, &line[2..]))
@@ -37,21 +40,31 @@ pub fn drive(driver: Driver, given: &[OsString]) -> i32 {
         eprintln!("postrider cc: cannot tell where this installation is: /proc is not mounted");
         return 1;
     };
+    if driver == Driver::Fortran && given == ["--make-modules"] {
+        return modules::make_beside(&driver.compiler(), &prefix);
+    }
     let (question, arguments) = split_question(given);
     let step = match question {
         // An answer about nothing in particular shows a whole compilation.
         Some(_) if !has_input(&arguments) && step_of(&arguments) == Step::Query => Step::Link,
         _ => step_of(&arguments),
     };
-    let compiler = driver.compiler();
-    let added = |step| flags(step, &prefix);
+    let added = match added_by(driver, step, &prefix) {
+        Ok(added) => added,
+        Err(error) => {
+            eprintln!("postrider fortran: {error}");
+            return 1;
+        }
+    };
     match question {
-        None => run(&compiler, &arguments, &added(step), step, &prefix),
+        None => run(driver, &arguments, &[added.compiling, added.linking].concat(), step, &prefix),
         Some(question) => {
             let words: Vec<OsString> = match question {
-                Question::Command => [vec![compiler], arguments, added(step)].concat(),
-                Question::Compiling => added(Step::Compile),
-                Question::Linking => added(Step::Link).into_iter().skip(added(Step::Compile).len()).collect(),
+                Question::Command => {
+                    [vec![driver.compiler()], arguments, added.compiling, added.linking].concat()
+                }
+                Question::Compiling => added.compiling,
+                Question::Linking => added.linking,
             };
             println!("{}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
             0
@@ -64,6 +77,7 @@ impl Driver {
         let (variable, usual) = match self {
             Self::C => ("POSTRIDER_CC", "cc"),
             Self::Cxx => ("POSTRIDER_CXX", "c++"),
+            Self::Fortran => ("POSTRIDER_FC", "gfortran"),
         };
         std::env::var_os(variable).filter(|name| !name.is_empty()).unwrap_or_else(|| usual.into())
     }
@@ -110,9 +124,10 @@ fn split_question(given: &[OsString]) -> (Option<Question>, Vec<OsString>) {
 const NO_LINK: [&str; 7] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile"];
 
 /// Options whose value is the next argument, which is no input then.
-const WITH_VALUE: [&str; 34] = [
+const WITH_VALUE: [&str; 35] = [
     "-o",
     "-I",
+    "-J",
     "-L",
     "-D",
     "-U",
@@ -170,60 +185,87 @@ fn has_input(arguments: &[OsString]) -> bool {
     false
 }
 
-/// What is added for `step`; the flags of linking begin with those of compiling.
-fn flags(step: Step, prefix: &Path) -> Vec<OsString> {
-    let mut flags = Vec::new();
-    if step >= Step::Compile {
-        flags.push(joined("-I", &prefix.join("include")));
+/// What is added to the arguments.
+#[derive(Default)]
+struct Added {
+    compiling: Vec<OsString>,
+    linking: Vec<OsString>,
+}
+
+/// What is added for `step`. For Fortran the modules are made if this compiler has none yet.
+fn added_by(driver: Driver, step: Step, prefix: &Path) -> Result<Added, String> {
+    let mut added = Added::default();
+    if step >= Step::Compile && driver == Driver::Fortran {
+        added.compiling = modules::flags(&driver.compiler(), prefix)?;
+    } else if step >= Step::Compile {
+        added.compiling.push(joined("-I", &prefix.join("include")));
     }
     if step >= Step::Link {
         let library = prefix.join("lib");
-        flags.push(joined("-L", &library));
+        added.linking.push(joined("-L", &library));
         if library.as_os_str().as_encoded_bytes().contains(&b',') {
             // The compiler would split the path of -Wl at its comma.
-            flags.extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
-            flags.push(library.into());
+            added.linking.extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
+            added.linking.push(library.into());
         } else {
-            flags.push(joined("-Wl,-rpath,", &library));
+            added.linking.push(joined("-Wl,-rpath,", &library));
         }
         // A run path that LD_LIBRARY_PATH goes before, so that the program also runs on other libraries.
-        flags.push("-Wl,--enable-new-dtags".into());
-        flags.push("-lmpi_abi".into());
+        added.linking.push("-Wl,--enable-new-dtags".into());
+        if driver == Driver::Fortran {
+            // The program itself asks for the library of C, though only that of Fortran calls it: so its run path leads to both.
+            let both = ["-Wl,--push-state,--no-as-needed", "-lmpifort_abi", "-lmpi_abi", "-Wl,--pop-state"];
+            added.linking.extend(both.map(OsString::from));
+        } else {
+            added.linking.push("-lmpi_abi".into());
+        }
     }
-    flags
+    Ok(added)
 }
 
-fn joined(option: &str, path: &Path) -> OsString {
+/// An option and its path in one word.
+pub fn joined(option: &str, path: &Path) -> OsString {
     let mut flag = OsString::from(option);
     flag.push(path);
     flag
 }
 
 /// Becomes the compiler, whose exit code is then ours.
-fn run(compiler: &OsStr, arguments: &[OsString], added: &[OsString], step: Step, prefix: &Path) -> i32 {
-    if let Some(missing) = missing(step, prefix) {
+fn run(driver: Driver, arguments: &[OsString], added: &[OsString], step: Step, prefix: &Path) -> i32 {
+    if let Some(missing) = missing(driver, step, prefix) {
         let missing = missing.display();
         eprintln!(
             "postrider cc: {missing} does not exist; the installation is not complete (`make install`)"
         );
         return 1;
     }
-    // A compiler may be given with options of its own, as in POSTRIDER_CC="ccache gcc".
-    let text = compiler.to_string_lossy();
-    let is_path = Path::new(compiler).is_file();
-    let mut words = text.split(|c: char| c.is_whitespace() && !is_path).filter(|word| !word.is_empty());
-    let program = words.next().unwrap_or_default();
-    let error = Command::new(program).args(words).args(arguments).args(added).exec();
+    let mut command = command(&driver.compiler());
+    let error = command.args(arguments).args(added).exec();
     let found = error.kind() != std::io::ErrorKind::NotFound;
-    let advice = "(POSTRIDER_CC and POSTRIDER_CXX choose another compiler)";
+    let program = command.get_program().to_string_lossy();
+    let advice = "(POSTRIDER_CC, POSTRIDER_CXX and POSTRIDER_FC choose another compiler)";
     eprintln!("postrider cc: cannot run the compiler {program}: {error} {advice}");
     if found { 126 } else { 127 }
 }
 
+/// The command of a compiler, which may be given with options of its own, as in POSTRIDER_CC="ccache gcc".
+pub fn command(compiler: &OsStr) -> Command {
+    let text = compiler.to_string_lossy();
+    let is_path = Path::new(compiler).is_file();
+    let mut words = text.split(|c: char| c.is_whitespace() && !is_path).filter(|word| !word.is_empty());
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
+
 /// A part of the installation that `step` needs and that is not there.
-fn missing(step: Step, prefix: &Path) -> Option<PathBuf> {
-    let header = (step >= Step::Compile).then(|| prefix.join("include/mpi.h"));
-    let library = (step >= Step::Link).then(|| prefix.join("lib/libmpi_abi.so"));
+fn missing(driver: Driver, step: Step, prefix: &Path) -> Option<PathBuf> {
+    let (header, library) = match driver {
+        Driver::Fortran => ("share/postrider/fortran/mpif.h", "lib/libmpifort_abi.so"),
+        _ => ("include/mpi.h", "lib/libmpi_abi.so"),
+    };
+    let header = (step >= Step::Compile).then(|| prefix.join(header));
+    let library = (step >= Step::Link).then(|| prefix.join(library));
     header.into_iter().chain(library).find(|file| !file.exists())
 }
 
@@ -266,7 +308,9 @@ mod tests {
     #[test]
     fn our_flags_follow_the_path() {
         let text = |step, prefix: &str| {
-            flags(step, Path::new(prefix)).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            let added = added_by(Driver::C, step, Path::new(prefix)).expect("no module is made");
+            let words = [added.compiling, added.linking].concat();
+            words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(text(Step::Query, "/p"), "");
         assert_eq!(text(Step::Compile, "/p"), "-I/p/include");

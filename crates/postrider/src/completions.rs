@@ -22,6 +22,8 @@ pub fn print(shell: Shell, wanted: &[String]) -> i32 {
             text.extend(compiler(shell, name, "gcc").into_bytes());
         } else if names::CXX_COMPILERS.contains(&name) {
             text.extend(compiler(shell, name, "g++").into_bytes());
+        } else if names::FORTRAN_COMPILERS.contains(&name) {
+            text.extend(compiler(shell, name, "gfortran").into_bytes());
         } else {
             launcher(shell, name, &mut text);
         }

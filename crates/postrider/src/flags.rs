@@ -42,6 +42,13 @@ pub enum Subcommand {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
         arguments: Vec<OsString>,
     },
+    /// Compile and link a Fortran program against Postrider's MPI
+    #[command(disable_help_flag = true, disable_version_flag = true, after_help = FORTRAN_HELP)]
+    Fortran {
+        /// Arguments of the Fortran compiler
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+        arguments: Vec<OsString>,
+    },
     /// Find out what keeps jobs from running here or on other hosts
     #[command(after_help = DOCTOR_HELP)]
     Doctor(Doctor),
@@ -133,6 +140,14 @@ All arguments go to the compiler; Postrider's header and library are added where
   -compile_info   print what is added for compiling (also -showme:compile)
   -link_info      print what is added for linking (also -showme:link)
 POSTRIDER_CC and POSTRIDER_CXX name the compilers; the defaults are cc and c++.";
+
+const FORTRAN_HELP: &str = "\
+All arguments go to the compiler; Postrider's modules and library are added where the step needs them.
+  --make-modules  make the modules for this compiler beside the installation, and nothing else
+  -show           print the command instead of running it (also -showme)
+  -compile_info   print what is added for compiling (also -showme:compile)
+  -link_info      print what is added for linking (also -showme:link)
+POSTRIDER_FC names the compiler; the default is gfortran.";
 
 const DOCTOR_HELP: &str = "\
 Without hosts this machine is examined. Exit code: 0 when all is well, 1 when something is wrong, 2 for wrong arguments.";

@@ -1,7 +1,7 @@
-//! The command line of Postrider: `postrider run`, `cc`, `c++`, `doctor`, `info`, `env`, `completions`.
+//! The command line of Postrider: `postrider run`, `cc`, `c++`, `fortran`, `doctor`, `info`, `env`, `completions`.
 //!
 //! One executable serves all names (`names`): called as `mpiexec` or `mpirun` it is `postrider run`, called as `mpicc`, `mpicxx` or
-//! `mpic++` it is the compiler driver. So an installation is this file and a few links to it.
+//! `mpic++`, or `mpifort`, it is the compiler driver. So an installation is this file and a few links to it.
 //! Exit codes of its own: 2 for wrong arguments, 126 and 127 as in a shell for programs that cannot be started.
 #![deny(unsafe_code)]
 
@@ -24,6 +24,7 @@ mod installation;
 mod launch;
 mod links;
 mod manual;
+mod modules;
 mod names;
 mod other_engine;
 mod output;
@@ -81,6 +82,6 @@ fn main() {
         Subcommand::Examine => std::process::exit(doctor::examine()),
         Subcommand::Build => println!("{}", remote_shell::build_id()),
         // Handled before, because every argument is the compiler's own.
-        Subcommand::Cc { .. } | Subcommand::Cxx { .. } => std::process::exit(2),
+        Subcommand::Cc { .. } | Subcommand::Cxx { .. } | Subcommand::Fortran { .. } => std::process::exit(2),
     }
 }

@@ -29,9 +29,10 @@ fn try_write(directory: &Path) -> io::Result<()> {
         page(directory, &name("-"), subcommand.clone().bin_name(name(" ")))?;
     }
     page(directory, names::OWN, own)?;
-    for (first, others) in [&names::LAUNCHERS[..], &names::C_COMPILERS, &names::CXX_COMPILERS]
-        .iter()
-        .filter_map(|all| all.split_first())
+    for (first, others) in
+        [&names::LAUNCHERS[..], &names::C_COMPILERS, &names::CXX_COMPILERS, &names::FORTRAN_COMPILERS]
+            .iter()
+            .filter_map(|all| all.split_first())
     {
         page(directory, first, names::command(first))?;
         for other in others {

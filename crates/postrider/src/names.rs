@@ -17,12 +17,14 @@ pub const LAUNCHERS: [&str; 2] = ["mpiexec", "mpirun"];
 pub const C_COMPILERS: [&str; 1] = ["mpicc"];
 /// Names of the C++ compiler.
 pub const CXX_COMPILERS: [&str; 2] = ["mpicxx", "mpic++"];
+/// Names of the Fortran compiler.
+pub const FORTRAN_COMPILERS: [&str; 3] = ["mpifort", "mpif90", "mpif77"];
 /// A name that Open MPI has; it is understood and not installed, since some file systems take it for `mpicc`.
 const CXX_COMPILER_OF_OTHERS: &str = "mpiCC";
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    [OWN].into_iter().chain(LAUNCHERS).chain(C_COMPILERS).chain(CXX_COMPILERS)
+    [OWN].into_iter().chain(LAUNCHERS).chain(C_COMPILERS).chain(CXX_COMPILERS).chain(FORTRAN_COMPILERS)
 }
 
 /// Spells the command line out when the executable was called by one of its other names.
@@ -41,6 +43,7 @@ fn subcommand_of(name: &str) -> Option<&'static str> {
         (&LAUNCHERS[..], "run"),
         (&C_COMPILERS, "cc"),
         (&CXX_COMPILERS, "c++"),
+        (&FORTRAN_COMPILERS, "fortran"),
         (&[CXX_COMPILER_OF_OTHERS], "c++"),
     ];
     all.into_iter().find(|(names, _)| names.contains(&name)).map(|(_, subcommand)| subcommand)

@@ -22,8 +22,8 @@ impl Facts {
 
     /// Whether the table says this word of a function.
     pub fn of_function(&self, function: &str, word: &str) -> bool {
-        let function = plain(function);
-        self.lines.iter().any(|line| line.len() == 2 && fits(&line[0], function) && line[1] == word)
+        let is_it = |pattern: &str| fits(pattern, function) || fits(pattern, plain(function));
+        self.lines.iter().any(|line| line.len() == 2 && is_it(&line[0]) && line[1] == word)
     }
 
     /// What it says of an argument with this word: the rest of the line. A line of one function counts more than one of all.

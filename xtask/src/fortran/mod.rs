@@ -71,23 +71,15 @@ fn link(source: &str, installation: &Path, scratch: &Path) -> Result<()> {
     let (folder, libraries) = (workspace::root().join("fortran"), installation.join("lib"));
     workspace::replace(&libraries.join(SONAME), |new| {
         let mut command = Command::new(COMPILER);
-        command
-            .args([
-                "-shared",
-                "-fPIC",
-                "-O2",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-Wno-maybe-uninitialized",
-                "-o",
-            ])
-            .arg(new);
+        command.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-maybe-uninitialized"]);
+        command.arg("-o").arg(new);
         command.arg("-I").arg(&folder).arg("-I").arg(workspace::root().join("include"));
         command.arg(&generated).args(BY_HAND.map(|name| folder.join(name)));
-        command.args([&format!("-Wl,-soname,{SONAME}"), "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now", "-L"]);
-        // Found beside the library of C, whichever that is: the program says where.
-        command.arg(&libraries).arg("-lmpi_abi").arg("-lpthread");
+        // Functions are looked for when they are called: a library of C that lacks one serves programs that do not call it.
+        command.args([&format!("-Wl,-soname,{SONAME}"), "-Wl,-z,defs", "-Wl,-z,lazy"]);
+        // Without a program that says where the library of C is, it is beside this one.
+        command.args(["-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]);
+        command.arg("-L").arg(&libraries).arg("-lmpi_abi").arg("-lpthread");
         workspace::run(&mut command)
     })?;
     workspace::replace(&libraries.join(LINKER_NAME), |new| Ok(std::os::unix::fs::symlink(SONAME, new)?))

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// What pkg-config reads.
-const PKG_CONFIG: &str = include_str!("mpi.pc");
+const PKG_CONFIG: [(&str, &str); 2] =
+    [("mpi.pc", include_str!("mpi.pc")), ("mpifort.pc", include_str!("mpifort.pc"))];
 /// What Environment Modules and Lmod read.
 const MODULEFILE: &str = include_str!("modulefile");
 
@@ -35,9 +36,11 @@ pub fn write(installation: &Path, names: &[&str]) -> Result<()> {
             })?;
         }
     }
-    let package = PKG_CONFIG.replace("VERSION", env!("CARGO_PKG_VERSION"));
     let folder = installation.join("lib/pkgconfig");
-    workspace::replace(&folder.join("mpi.pc"), |new| Ok(std::fs::write(new, &package)?))?;
+    for (name, text) in PKG_CONFIG {
+        let package = text.replace("VERSION", env!("CARGO_PKG_VERSION"));
+        workspace::replace(&folder.join(name), |new| Ok(std::fs::write(new, &package)?))?;
+    }
     workspace::replace(&folder.join("postrider.pc"), |new| Ok(symlink("mpi.pc", new)?))?;
     let modulefile = installation.join("share/modulefiles/postrider");
     workspace::replace(&modulefile, |new| Ok(std::fs::write(new, MODULEFILE)?))
