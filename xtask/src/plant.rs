@@ -144,6 +144,14 @@ const FAULTS: &[Fault] = &[
         stages: &["environment"],
     },
     Fault {
+        what: "indices that Fortran counts from zero",
+        file: "fortran/mpifort.h",
+        right: "if (indices[i] != MPI_UNDEFINED) indices[i]++;",
+        wrong: "if (indices[i] == MPI_UNDEFINED) indices[i]++;",
+        installed: true,
+        stages: &["fortran"],
+    },
+    Fault {
         what: "values that are not padded",
         file: "python/postrider/values.py",
         right: "return -count & 7",

@@ -57,6 +57,7 @@ const COMPUTING: &[Stage] = &[
     ("wheel", wheel),
     ("octave-files", |rotation| octave(rotation, "file", "launcher")),
     ("overlap", overlap),
+    ("fortran", fortran),
     ("python", python),
     ("installation", installation),
 ];
@@ -286,6 +287,13 @@ fn binaries(_: &Rotation) -> Result<Vec<Command>> {
     run.arg(workspace::root().join("tests/binaries/binaries.py")).arg(launcher());
     run.arg(workspace::target()?.join("verify/binaries"));
     Ok(vec![setup, run])
+}
+
+/// Programs in Fortran, on our library and on MPICH.
+fn fortran(rotation: &Rotation) -> Result<Vec<Command>> {
+    let mut setup = Command::new(workspace::root().join("scripts/setup"));
+    setup.arg("fortran");
+    Ok(vec![setup, xtask(&["fortran", "--rotation", rotation.word()])])
 }
 
 /// The Octave package through a transport, and once what depends on none.

@@ -7,6 +7,7 @@ mod header;
 mod library;
 mod modules;
 mod signature;
+pub mod tests;
 
 use crate::link::COMPILER;
 use crate::workspace;

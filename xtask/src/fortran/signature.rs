@@ -106,14 +106,21 @@ fn parameter(function: &Function, at: usize, facts: &Facts) -> Parameter {
         (_, "") => says("statuses").map(|_| "*"),
         _ => Some("*"),
     };
+    let intent = intent(function, c, kind, &says);
+    // MPI-1 has default integers where there are addresses since then.
+    let is_old = kind == Kind::Word && facts.of_function(name, "old");
+    let (kind, mut c) = (if is_old { Kind::Integer } else { kind }, c.clone());
+    if is_old {
+        c.kind = "int".to_owned();
+    }
     Parameter {
         name: says("named").unwrap_or(&c.name).to_owned(),
         kind,
-        intent: intent(function, c, kind, &says),
+        intent,
         array,
         length: says("length").map(str::to_owned),
         from_one: says("index").map(|count| if count.is_empty() { "1".to_owned() } else { count.to_owned() }),
-        c: c.clone(),
+        c,
     }
 }
 
