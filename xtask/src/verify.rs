@@ -289,11 +289,19 @@ fn binaries(_: &Rotation) -> Result<Vec<Command>> {
     Ok(vec![setup, run])
 }
 
-/// Programs in Fortran, on our library and on MPICH.
+/// Programs in Fortran, on our library and on MPICH; and whether all that the standard has is there.
 fn fortran(rotation: &Rotation) -> Result<Vec<Command>> {
     let mut setup = Command::new(workspace::root().join("scripts/setup"));
     setup.arg("fortran");
-    Ok(vec![setup, xtask(&["fortran", "--rotation", rotation.word()])])
+    let packages = environment::of_packages(
+        &workspace::target()?.join("engines"),
+        "pympistandard",
+        &["pympistandard==0.2.0"],
+    )?;
+    let mut standard = Command::new(packages.join("bin/python"));
+    standard.arg("-B").arg(workspace::root().join("tests/fortran/parts/standard.py"));
+    standard.arg(workspace::installation());
+    Ok(vec![setup, xtask(&["fortran", "--rotation", rotation.word()]), standard])
 }
 
 /// The Octave package through a transport, and once what depends on none.

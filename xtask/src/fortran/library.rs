@@ -209,9 +209,10 @@ fn handles(parts: &mut Parts, parameter: &Parameter) {
     } else {
         parts.passed = format!("&h_{name}");
         let written = format!("*{name} = int_of_{word}(h_{name});\n");
-        if parameter.intent == Intent::InOut {
+        if parameter.intent != Intent::Out {
             parts.before = format!("    {kind} h_{name} = {word}_of(*{name});\n");
-            parts.finally = format!("    {written}");
+            parts.finally =
+                if parameter.intent == Intent::In { String::new() } else { format!("    {written}") };
         } else {
             parts.before = format!("    {kind} h_{name} = 0;\n");
             parts.after = format!("        {written}");

@@ -169,6 +169,8 @@ fn intent<'a>(
         }
         Kind::Texts => Intent::In,
         _ if !c.points() || c.is_const || c.brackets == "[][3]" => Intent::In,
+        _ if says("in").is_some() => Intent::In,
+        _ if says("out").is_some() => Intent::Out,
         _ if says("inout").is_some() => Intent::InOut,
         Kind::Buffer { .. } | Kind::Address | Kind::Status | Kind::Weights => Intent::Either,
         _ if says("whatever").is_some() => Intent::Either,
