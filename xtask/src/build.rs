@@ -12,6 +12,7 @@
 //! build/lib/libpostrider_io.so        our I/O for programs on another MPI library, to be preloaded
 //! build/lib/libpostrider_overlap.so   calls of unchanged programs made asynchronous, to be preloaded
 //! build/lib/libpostrider_io_mpich.so  the same with MPICH's ABI
+//! build/lib/libpostrider_ipc.so       System V IPC of a name space, to be preloaded
 //! build/lib/pkgconfig, share/modulefiles, share/man, and shells' folders of completions: see `toolbox`
 //! build/share/postrider/fortran       modules as source, and mpif.h
 //! build/share/postrider/octave        the Octave package
@@ -48,6 +49,9 @@ pub const PRELOADED: [&str; 2] = ["libpostrider_io.so", "libpostrider_io_mpich.s
 /// The libraries that make calls asynchronous, for the two ABIs.
 pub const OVERLAP: [&str; 2] = ["libpostrider_overlap.so", "libpostrider_overlap_mpich.so"];
 
+/// The library with System V IPC.
+pub const IPC_LIBRARY: &str = "libpostrider_ipc.so";
+
 /// Builds the workspace and fills `build/`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let places = compile(arguments.debug)?;
@@ -71,6 +75,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         exports::check(&library, &names)?;
     }
     fortran::build(&installation, &places.libraries.join("fortran"))?;
+    let (names, archive) = (Names::ipc(), places.libraries.join("libpostrider_ipc.a"));
+    let scratch = places.libraries.join("link/ipc");
+    let library = link::link_as(IPC_LIBRARY, COMPILER, &archive, &names, &scratch, &libraries)?;
+    exports::check(&library, &names)?;
     for header in ["include/mpi.h", "include/mpi_other_names.h"] {
         workspace::copy(&workspace::root().join(header), &installation.join(header))?;
     }
@@ -104,10 +112,11 @@ fn compile(debug: bool) -> Result<Places> {
         &["--features", "postrider-libmpi/mpich,postrider-preload/mpich,postrider-overlap-preload/mpich"],
     ]
     .concat();
+    let with_ipc = [&both[..], &["--package", "postrider-ipc-preload"]].concat();
     let (tools, release) = if debug { ("dev", "dev") } else { ("tools", "release") };
     let builds = [
         (tools, &target, &["--package", "postrider"][..]),
-        (release, &target, &both),
+        (release, &target, &with_ipc),
         (release, &of_mpich, &with_mpich),
     ];
     let mut running = Vec::new();

@@ -31,6 +31,14 @@ pub const COMPILER: &str = "cc";
 /// works by `-L` and `-l` as well as by its full path.
 const LINKER_SCRIPT: &str = "/* GNU ld script */\nINPUT(libmpi_abi.so.1)\n";
 
+/// What `crates/ipc-preload` defines.
+#[rustfmt::skip]
+const IPC_NAMES: &[&str] = &[
+    "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl", "shmget", "shmat", "shmdt", "shmctl", "ftok", "syscall",
+    "fork", "_exit", "_Exit", "wait", "waitpid", "wait3", "wait4", "waitid",
+    "open", "open64", "openat", "openat64", "fopen", "fopen64", "dlopen",
+];
+
 /// The names that a library exports.
 #[derive(Clone, Default)]
 pub struct Names {
@@ -64,6 +72,12 @@ impl Names {
             }
         }
         Ok(names)
+    }
+
+    /// Those of the C library that belong to System V IPC, and what has to be known of a process for it.
+    pub fn ipc() -> Self {
+        let only = IPC_NAMES.iter().map(|name| (*name).to_owned()).collect();
+        Self { only, ..Self::default() }
     }
 
     /// Those of them that the library has which is loaded before another one, for its files.

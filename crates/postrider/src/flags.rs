@@ -49,6 +49,9 @@ pub enum Subcommand {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
         arguments: Vec<OsString>,
     },
+    /// Run programs with System V message queues, semaphores and shared memory of their own
+    #[command(after_help = IPC_HELP, subcommand)]
+    Ipc(Ipc),
     /// Find out what keeps jobs from running here or on other hosts
     #[command(after_help = DOCTOR_HELP)]
     Doctor(Doctor),
@@ -116,6 +119,91 @@ pub enum Subcommand {
     },
 }
 
+/// What `postrider ipc` can do.
+#[derive(clap::Subcommand, Debug)]
+pub enum Ipc {
+    /// Run a command in a new name space, which goes when it ends
+    Run {
+        /// How many times the command is started
+        #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=HOST_RANKS_MAX))]
+        number: u32,
+        #[command(flatten)]
+        limits: IpcLimits,
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+        command: Vec<OsString>,
+    },
+    /// Make a name space that outlives programs
+    Start {
+        /// Its name
+        #[arg(long)]
+        name: String,
+        #[command(flatten)]
+        limits: IpcLimits,
+    },
+    /// Run a command in a name space that was started
+    Join {
+        /// Its name
+        name: String,
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+        command: Vec<OsString>,
+    },
+    /// Remove a name space that was started; who waits in it is told
+    Stop {
+        /// Its name
+        name: String,
+    },
+    /// List its objects, as the files of /proc/sysvipc do
+    List {
+        #[command(flatten)]
+        place: IpcPlace,
+    },
+    /// Remove objects
+    Remove {
+        #[command(flatten)]
+        place: IpcPlace,
+        /// All of them
+        #[arg(short, long)]
+        all: bool,
+        /// Message queues, by their identifiers
+        #[arg(short, long = "queue-id", value_name = "ID")]
+        queues: Vec<i32>,
+        /// Semaphore sets
+        #[arg(short, long = "semaphore-id", value_name = "ID")]
+        sets: Vec<i32>,
+        /// Shared memory
+        #[arg(short = 'm', long = "shmem-id", value_name = "ID")]
+        segments: Vec<i32>,
+    },
+    /// Print its limits
+    Stat {
+        #[command(flatten)]
+        place: IpcPlace,
+    },
+}
+
+/// The limits of a new name space.
+#[derive(Args, Debug)]
+pub struct IpcLimits {
+    /// A limit by its name in /proc/sys/kernel: msgmax, msgmnb, msgmni, semmni or shmmni
+    #[arg(long = "limit", value_name = "NAME=VALUE", value_parser = limit)]
+    pub limits: Vec<(String, u64)>,
+}
+
+fn limit(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("it has the form NAME=VALUE")?;
+    Ok((name.to_owned(), value.parse().map_err(|_| format!("{value} is no number"))?))
+}
+
+/// Which name space.
+#[derive(Args, Debug)]
+pub struct IpcPlace {
+    /// Its name [default: that of the environment, POSTRIDER_IPC]
+    #[arg(long)]
+    pub name: Option<String>,
+}
+
 /// How a job is asked for.
 pub const RUN_USAGE: &str =
     "postrider run [OPTIONS] PROGRAM [ARGUMENT]... [: [-n RANKS] PROGRAM [ARGUMENT]...]...";
@@ -151,6 +239,13 @@ POSTRIDER_FC names the compiler; the default is gfortran.";
 
 const DOCTOR_HELP: &str = "\
 Without hosts this machine is examined. Exit code: 0 when all is well, 1 when something is wrong, 2 for wrong arguments.";
+
+const IPC_HELP: &str = "\
+  postrider ipc run -n 4 ./worker                        msgget, semget and shmget of these four meet, and of nobody else
+  postrider ipc start --name lab                         a name space for several shells:
+  postrider ipc join lab ./program
+  postrider ipc stop lab
+Exit code: 0 when all commands exit with 0; otherwise that of the first that has failed, or 128 plus the number of its signal.";
 
 const ENV_HELP: &str = "\
 In a job script, or in the start-up file of a shell:

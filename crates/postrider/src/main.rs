@@ -1,4 +1,4 @@
-//! The command line of Postrider: `postrider run`, `cc`, `c++`, `fortran`, `doctor`, `info`, `env`, `completions`.
+//! The command line of Postrider: `postrider run`, `cc`, `c++`, `fortran`, `ipc`, `doctor`, `info`, `env`, `completions`.
 //!
 //! One executable serves all names (`names`): called as `mpiexec` or `mpirun` it is `postrider run`, called as `mpicc`, `mpicxx` or
 //! `mpic++`, or `mpifort`, it is the compiler driver. So an installation is this file and a few links to it.
@@ -21,6 +21,7 @@ mod head;
 mod hosts;
 mod info;
 mod installation;
+mod ipc;
 mod launch;
 mod links;
 mod manual;
@@ -63,6 +64,7 @@ fn main() {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command {
         Subcommand::Run(options) => std::process::exit(run::run(*options, later)),
+        Subcommand::Ipc(command) => std::process::exit(ipc::ipc(command)),
         Subcommand::End { directory } => {
             if let Err(error) = directory::end_job(&directory) {
                 say_error(&format!("postrider end: {}: {error}", directory.display()));

@@ -15,8 +15,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("preload", &["io", "abi"]),
     ("overlap", &["client", "os", "abi"]),
     ("overlap-preload", &["overlap", "abi"]),
+    ("ipc", &["client", "os", "abi"]),
+    ("ipc-preload", &["ipc"]),
     ("libmpi", &["engine", "os", "abi", "io", "fuzz"]),
-    ("postrider", &["os", "fuzz"]),
+    ("postrider", &["ipc", "os", "fuzz"]),
     ("slowfs", &[]),
 ];
 
@@ -51,6 +53,11 @@ const UNSAFE: &[&str] = &[
     "crates/overlap/src/memory/system.rs",
     "crates/overlap-preload/src/",
     "crates/overlap/src/files/system.rs",
+    "crates/ipc/src/space/memory.rs",
+    "crates/ipc/src/space/lock.rs",
+    "crates/ipc/src/space/system.rs",
+    "crates/ipc/src/calls/user.rs",
+    "crates/ipc-preload/src/",
     // Types of C functions, which are unsafe to call.
     "crates/abi/src/types.rs",
 ];
@@ -64,6 +71,7 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("crates/preload/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/overlap/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/overlap-preload/src/lib.rs", "#![deny(unsafe_code)]"),
+    ("crates/ipc/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/libmpi/src/lib.rs", "#![deny(unsafe_code)]"),
     ("crates/postrider/src/main.rs", "#![deny(unsafe_code)]"),
     ("crates/slowfs/src/main.rs", "#![forbid(unsafe_code)]"),

@@ -1,0 +1,7 @@
+//! What the calls mean, as functions of values.
+
+pub mod limits;
+pub mod messages;
+pub mod names;
+pub mod permission;
+pub mod semaphores;

@@ -1,0 +1,240 @@
+//! Shared memory: a file for each segment, which is mapped by who attaches it.
+//!
+//! How often a segment is attached is the sum over the ledgers of all processes, so that nothing is wrong when one dies. The segment itself goes when it
+//! was removed and that sum is 0.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+use std::sync::{MutexGuard, PoisonError};
+
+use super::memory::shared;
+use super::process::{key, of_key};
+use super::{Held, Kind, Object, Result, Space, registry, system};
+use crate::semantics::permission::{ALTER, READ};
+
+/// Bit of the mode: it goes once nobody has it attached.
+pub const GOES: u32 = 0o1000;
+/// Bit of the mode: it is not to be swapped out.
+pub const LOCKED: u32 = 0o2000;
+
+/// The flags of `shmat`.
+const READ_ONLY: i32 = 0o10000;
+const ROUND: i32 = 0o20000;
+const REMAP: i32 = 0o40000;
+const EXECUTE: i32 = 0o100000;
+
+shared! {
+    /// A segment; see [`Object`] for how it begins.
+    pub struct Segment {
+        /// What all objects have.
+        pub object: Object,
+        /// How long it is.
+        pub bytes: AtomicU64,
+        /// When it was attached.
+        pub attached: AtomicI64,
+        /// When it was detached.
+        pub detached: AtomicI64,
+        /// Who has made it.
+        pub creator: AtomicU32,
+        /// Who has attached or detached it last.
+        pub last: AtomicU32,
+    }
+}
+
+/// What this process has attached.
+#[derive(Clone, Copy, Debug)]
+pub struct Attached {
+    address: usize,
+    bytes: usize,
+    identifier: i32,
+}
+
+impl Space {
+    pub(crate) fn segment(&self, place: u32) -> &'static Segment {
+        self.place(Kind::Segment, place)
+    }
+
+    pub(crate) fn hold_segment(&self, place: u32) -> Held {
+        Held::take(&self.segment(place).object.lock, || {})
+    }
+
+    /// Finds and locks a segment.
+    pub(crate) fn find_segment(&self, identifier: i32) -> Result<(u32, Held)> {
+        let place = self.place_of(Kind::Segment, identifier).ok_or(libc::EINVAL)?;
+        let held = self.hold_segment(place);
+        match self.place_of(Kind::Segment, identifier) {
+            Some(_) => Ok((place, held)),
+            None => Err(libc::EIDRM),
+        }
+    }
+
+    fn segment_file(&self, place: u32) -> PathBuf {
+        let round = self.segment(place).object.round.load(Acquire);
+        self.directory.join(format!("shm.{place}.{round}"))
+    }
+
+    pub(crate) fn begin_segment(&self, place: u32, bytes: u64) -> Result<()> {
+        let number = |error: std::io::Error| match error.raw_os_error() {
+            Some(libc::ENOSPC) => libc::ENOSPC,
+            _ => libc::ENOMEM,
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(0o600);
+        let file = options.open(self.segment_file(place)).map_err(number)?;
+        let whole = bytes.checked_next_multiple_of(system::page_bytes() as u64).ok_or(libc::ENOMEM)?;
+        if let Err(error) = file.set_len(whole) {
+            // An error here is unexpected only if there was room for it.
+            let _gone = std::fs::remove_file(self.segment_file(place));
+            return Err(number(error));
+        }
+        let segment = self.segment(place);
+        segment.bytes.store(bytes, Relaxed);
+        segment.attached.store(0, Relaxed);
+        segment.detached.store(0, Relaxed);
+        segment.last.store(0, Relaxed);
+        segment.creator.store(registry::own_pid(), Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn end_segment(&self, place: u32) {
+        match std::fs::remove_file(self.segment_file(place)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                eprintln!("postrider: {}: {error}", self.segment_file(place).display());
+            }
+            _ => {}
+        }
+    }
+
+    /// How often it is attached.
+    pub(crate) fn attachments(&self, place: u32) -> u64 {
+        let key = key(self.segment(place).object.identifier(place), 0);
+        let of_one = |process| self.attached(process).find(key).map_or(0, |entry| entry.amount.load(Acquire));
+        (0..self.processes().len()).map(of_one).sum::<i64>().max(0) as u64
+    }
+
+    fn own_attachments(&self) -> MutexGuard<'_, Vec<Attached>> {
+        self.attachments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work`, which forks, while no thread of this process attaches or detaches.
+    pub fn while_nothing_is_attached<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _own = self.own_attachments();
+        work()
+    }
+
+    /// `shmat`.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn attach(&self, identifier: i32, at: usize, flags: i32) -> Result<usize> {
+        let page = system::page_bytes();
+        let at = match (at % page, flags & ROUND != 0) {
+            (0, _) => at,
+            (rest, true) => at - rest,
+            (_, false) => return Err(libc::EINVAL),
+        };
+        if at == 0 && flags & REMAP != 0 {
+            return Err(libc::EINVAL);
+        }
+        let process = self.own_process();
+        let mut own = self.own_attachments();
+        let (place, held) = self.find_segment(identifier)?;
+        let segment = self.segment(place);
+        let writes = flags & READ_ONLY == 0;
+        let wanted = READ | if writes { ALTER } else { 0 } | if flags & EXECUTE != 0 { 0o111 } else { 0 };
+        registry::permit(&segment.object, wanted)?;
+        let file = File::options().read(true).write(writes).open(self.segment_file(place));
+        let file = file.map_err(|error| error.raw_os_error().unwrap_or(libc::EACCES))?;
+        let bytes = (segment.bytes.load(Relaxed) as usize).next_multiple_of(page);
+        let access = libc::PROT_READ
+            | if writes { libc::PROT_WRITE } else { 0 }
+            | if flags & EXECUTE != 0 { libc::PROT_EXEC } else { 0 };
+        let gone = |identifier| self.place_of(Kind::Segment, identifier).is_none();
+        let entry = self.attached(process).enter(key(identifier, 0), gone).ok_or(libc::ENOMEM)?;
+        let address = system::attach(&file, bytes, at, access, flags & REMAP != 0);
+        let address = address.map_err(|error| if error == libc::EEXIST { libc::EINVAL } else { error })?;
+        entry.amount.fetch_add(1, Release);
+        segment.attached.store(system::now(), Relaxed);
+        segment.last.store(registry::own_pid(), Relaxed);
+        drop(held);
+        let covered = |one: &Attached| one.address >= address && one.address + one.bytes <= address + bytes;
+        let gone: Vec<Attached> = own.extract_if(.., |one| covered(one)).collect();
+        gone.iter().for_each(|one| self.note_detached(process, one.identifier));
+        own.push(Attached { address, bytes, identifier });
+        Ok(address)
+    }
+
+    /// `shmdt`.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn detach(&self, address: usize) -> Result<()> {
+        let process = self.own_process();
+        let mut own = self.own_attachments();
+        let found = own.iter().rposition(|one| one.address == address).ok_or(libc::EINVAL)?;
+        let Attached { address, bytes, identifier } = own.remove(found);
+        system::detach(address, bytes);
+        self.note_detached(process, identifier);
+        Ok(())
+    }
+
+    fn note_detached(&self, process: usize, identifier: i32) {
+        let _registry = self.hold_registry();
+        if let Some(entry) = self.attached(process).find(key(identifier, 0)) {
+            entry.amount.fetch_sub(1, Release);
+        }
+        self.is_detached(identifier);
+    }
+
+    /// A process has detached a segment, which may have to go. The registry is held.
+    fn is_detached(&self, identifier: i32) {
+        let Ok((place, _held)) = self.find_segment(identifier) else { return };
+        let segment = self.segment(place);
+        segment.detached.store(system::now(), Relaxed);
+        segment.last.store(registry::own_pid(), Relaxed);
+        if segment.object.mode.load(Acquire) & GOES != 0 && self.attachments(place) == 0 {
+            self.remove_object(Kind::Segment, place);
+        }
+    }
+
+    /// A process has nothing attached any more. The registry is held.
+    pub(crate) fn detach_all(&self, process: usize) {
+        let ledger = self.attached(process);
+        let identifiers: Vec<i32> = ledger.amounts().map(|(key, _)| of_key(key).0).collect();
+        ledger.clear();
+        identifiers.into_iter().for_each(|identifier| self.is_detached(identifier));
+    }
+
+    /// A child has attached what its parent has. The registry is held.
+    pub(crate) fn copy_attached(&self, parent: usize, child: usize) {
+        for (key, entry) in self.attached(parent).amounts() {
+            if let Some(copy) = self.attached(child).enter(key, |_| false) {
+                copy.amount.store(entry.amount.load(Acquire), Release);
+            }
+        }
+    }
+
+    /// `IPC_RMID`: it goes at once if nobody has it attached. The registry and the lock are held.
+    pub(crate) fn remove_segment(&self, place: u32) {
+        if self.attachments(place) == 0 {
+            return self.remove_object(Kind::Segment, place);
+        }
+        let object = &self.segment(place).object;
+        object.mode.fetch_or(GOES, Release);
+        object.key.store(libc::IPC_PRIVATE, Release);
+    }
+
+    /// `SHM_LOCK` and `SHM_UNLOCK`. The lock is held.
+    pub(crate) fn set_locked(&self, place: u32, locked: bool) {
+        let mode = &self.segment(place).object.mode;
+        if locked {
+            mode.fetch_or(LOCKED, Release)
+        } else {
+            mode.fetch_and(!LOCKED, Release)
+        };
+    }
+}

@@ -1,0 +1,126 @@
+//! `postrider ipc`: System V IPC in name spaces of one's own.
+//!
+//! A name space is a private directory in memory (`/dev/shm`, or else `TMPDIR`); the crate `ipc` says what is in it. Programs find it by the variable
+//! `POSTRIDER_IPC`, and operate it by `libpostrider_ipc.so`, which is loaded before them. That of `ipc run` is a job's directory, and goes like one.
+
+mod objects;
+mod programs;
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use postrider_ipc::semantics::limits::Limits;
+use postrider_ipc::space::Space;
+
+use crate::directory::{self, JobDirectory};
+use crate::flags::{Ipc, IpcLimits, IpcPlace};
+use crate::removal::remove_until;
+
+/// Environment variable: the directory of the name space.
+pub const ENV_DIRECTORY: &str = "POSTRIDER_IPC";
+/// What is loaded before programs.
+const LIBRARY: &str = "libpostrider_ipc.so";
+/// Where memory is a file system.
+const MEMORY: &str = "/dev/shm";
+
+/// What could not be done, and the exit code.
+type Failure = (i32, String);
+
+/// Does what was asked for, and returns the exit code.
+pub fn ipc(command: Ipc) -> i32 {
+    let result = match command {
+        Ipc::Run { number, limits, command } => run(number, &limits, &command),
+        Ipc::Start { name, limits } => start(&name, &limits),
+        Ipc::Join { name, command } => {
+            directory_of(&name).and_then(|directory| programs::run(&directory, 1, &command))
+        }
+        Ipc::Stop { name } => stop(&name),
+        Ipc::List { place } => opened(&place).map(|space| objects::list(&space)),
+        Ipc::Remove { place, all, queues, sets, segments } => {
+            let named = [queues, sets, segments];
+            opened(&place).and_then(|space| objects::remove(&space, all, &named))
+        }
+        Ipc::Stat { place } => opened(&place).map(|space| objects::limits(&space)),
+    };
+    result.unwrap_or_else(|(code, message)| {
+        eprintln!("postrider ipc: {message}");
+        code
+    })
+}
+
+/// Where name spaces are made.
+fn base() -> PathBuf {
+    let writable = rustix::fs::access(MEMORY, rustix::fs::Access::WRITE_OK).is_ok();
+    if writable { PathBuf::from(MEMORY) } else { std::env::temp_dir() }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    (1, format!("{}: {error}", path.display()))
+}
+
+fn chosen(limits: &IpcLimits) -> Result<Limits, Failure> {
+    let mut chosen = Limits::default();
+    for (name, value) in &limits.limits {
+        chosen.set(name, *value).map_err(|message| (2, message))?;
+    }
+    Ok(chosen)
+}
+
+fn run(number: u32, limits: &IpcLimits, command: &[std::ffi::OsString]) -> Result<i32, Failure> {
+    let (limits, base) = (chosen(limits)?, base());
+    directory::have_swept(&base);
+    let job = JobDirectory::create(&base).map_err(|error| (1, error.to_string()))?;
+    Space::create(job.path(), limits).map_err(|error| failed(job.path(), &error))?;
+    programs::run(job.path(), number, command)
+}
+
+/// The directory that a name stands for.
+fn named(name: &str) -> Result<PathBuf, Failure> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if name.is_empty() || name.len() > 100 || !name.chars().all(is_plain) {
+        return Err((2, format!("{name:?} is no name: letters, digits, and - _ . make one")));
+    }
+    let user = rustix::process::getuid().as_raw();
+    Ok(base().join(format!("postrider-ipc-{user}-{name}")))
+}
+
+/// The same, of a name space that there is.
+fn directory_of(name: &str) -> Result<PathBuf, Failure> {
+    let directory = named(name)?;
+    match directory::check_ours(&directory) {
+        Ok(()) => Ok(directory),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err((1, format!("there is no name space {name}: postrider ipc start --name {name} makes it")))
+        }
+        Err(error) => Err(failed(&directory, &error)),
+    }
+}
+
+fn start(name: &str, limits: &IpcLimits) -> Result<i32, Failure> {
+    let (limits, directory) = (chosen(limits)?, named(name)?);
+    let made = DirBuilder::new().mode(0o700).create(&directory);
+    made.and_then(|()| Space::create(&directory, limits)).map_err(|error| failed(&directory, &error))?;
+    Ok(0)
+}
+
+/// Whoever waits there is told that what he waits for was removed.
+fn stop(name: &str) -> Result<i32, Failure> {
+    let directory = directory_of(name)?;
+    if let Ok(space) = Space::open(&directory) {
+        objects::remove(&space, true, &Default::default())?;
+    }
+    remove_until(&directory, None).map_err(|error| failed(&directory, &error))?;
+    Ok(0)
+}
+
+/// The name space that is meant: by its name, or that of the environment.
+fn opened(place: &IpcPlace) -> Result<Space, Failure> {
+    let directory = match (&place.name, std::env::var_os(ENV_DIRECTORY)) {
+        (Some(name), _) => directory_of(name)?,
+        (None, Some(directory)) => directory.into(),
+        (None, None) => return Err((2, format!("which name space? --name says it, or {ENV_DIRECTORY}"))),
+    };
+    Space::open(&directory).map_err(|error| failed(&directory, &error))
+}

@@ -1,0 +1,55 @@
+//! `postrider ipc list`, `remove` and `stat`: what `ipcs` and `ipcrm` do.
+
+use postrider_ipc::calls::{self, tables};
+use postrider_ipc::space::{Kind, Space};
+
+use super::Failure;
+
+/// The kinds, with their tables.
+const KINDS: [(Kind, &str, &str); 3] = [
+    (Kind::Queue, "message queues", "msg"),
+    (Kind::Set, "semaphore sets", "sem"),
+    (Kind::Segment, "shared memory", "shm"),
+];
+
+/// The names of limits.
+const LIMITS: [&str; 7] = ["msgmax", "msgmnb", "msgmni", "sem", "shmmax", "shmall", "shmmni"];
+
+/// Prints what there is.
+pub fn list(space: &Space) -> i32 {
+    for (_, heading, table) in KINDS {
+        let text = tables::text_of(space, &format!("/proc/sysvipc/{table}")).unwrap_or_default();
+        println!("{heading}\n{text}");
+    }
+    0
+}
+
+/// Prints the limits.
+pub fn limits(space: &Space) -> i32 {
+    for name in LIMITS {
+        let text = tables::text_of(space, &format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+        println!("{name:<7} {}", text.trim_end());
+    }
+    0
+}
+
+/// Removes these queues, sets and segments, or all.
+pub fn remove(space: &Space, all: bool, named: &[Vec<i32>; 3]) -> Result<i32, Failure> {
+    for ((kind, heading, _), named) in KINDS.into_iter().zip(named) {
+        let identifiers = if all { space.identifiers(kind) } else { named.clone() };
+        for identifier in identifiers {
+            let removed = match kind {
+                Kind::Queue => calls::msgctl(space, identifier, libc::IPC_RMID, 0),
+                Kind::Set => calls::semctl(space, identifier, 0, libc::IPC_RMID, 0),
+                Kind::Segment => calls::shmctl(space, identifier, libc::IPC_RMID, 0),
+            };
+            if let Err(error) = removed
+                && !all
+            {
+                let error = std::io::Error::from_raw_os_error(error);
+                return Err((1, format!("{heading}, {identifier}: {error}")));
+            }
+        }
+    }
+    Ok(0)
+}

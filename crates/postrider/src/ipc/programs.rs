@@ -1,0 +1,116 @@
+//! The programs of a name space: started, given the signals that the launcher gets, and waited for.
+//!
+//! Each dies with the launcher, and all are in its process group: what the terminal sends reaches them by itself. A thread of the launcher does for those that
+//! were killed what they could not do themselves.
+
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use postrider_ipc::space::Space;
+use postrider_os::launch::{self, Ended, Inheritance, Signals};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+
+use super::{ENV_DIRECTORY, Failure, LIBRARY};
+use crate::installation;
+
+/// What is handed on. The terminal sends the first three to all by itself.
+const SIGNALS: [i32; 6] =
+    [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+const OF_TERMINAL: usize = 3;
+
+/// How often it is tried to look after the dead, if another launcher does.
+const CARE: Duration = Duration::from_millis(200);
+
+/// Runs a command so many times at once in the name space of a directory, and returns the exit code: that of the first that has failed.
+pub fn run(directory: &Path, number: u32, command: &[OsString]) -> Result<i32, Failure> {
+    let library = installation::libraries().map(|folder| folder.join(LIBRARY));
+    let library = library.filter(|library| library.exists());
+    let library = library.ok_or_else(|| (1, format!("{LIBRARY} is not in this installation")))?;
+    let space = Space::open(directory).map_err(|error| super::failed(directory, &error))?;
+    let inheritance = Inheritance::of_this_process();
+    let received: Vec<i32> = SIGNALS.into_iter().chain([libc::SIGCHLD]).collect();
+    let signals = Signals::receive(&received).map_err(|error| (1, error.to_string()))?;
+    // It ends with the launcher.
+    std::thread::spawn(move || {
+        loop {
+            space.take_care();
+            std::thread::sleep(CARE);
+        }
+    });
+    started(directory, &library, number, command, &inheritance).map(|children| wait_for(children, &signals))
+}
+
+fn started(
+    directory: &Path,
+    library: &Path,
+    number: u32,
+    command: &[OsString],
+    inheritance: &Inheritance,
+) -> Result<Vec<u32>, Failure> {
+    let (program, arguments) = command.split_first().expect("a program, which the command line asks for");
+    let mut preloaded = library.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(others);
+    }
+    let mut children = Vec::new();
+    for _ in 0..number {
+        let mut child = Command::new(program);
+        child.args(arguments).env("LD_PRELOAD", &preloaded).env(ENV_DIRECTORY, directory);
+        if number > 1 {
+            child.stdin(Stdio::null());
+        }
+        launch::tie(&mut child, inheritance.clone());
+        child.process_group(getpgrp().as_raw_pid());
+        match child.spawn() {
+            Ok(child) => children.push(child.id()),
+            Err(error) => {
+                children.iter().for_each(|pid| send(*pid, libc::SIGKILL));
+                return Err(not_started(program, &error));
+            }
+        }
+    }
+    Ok(children)
+}
+
+fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
+    let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+    (code, format!("cannot start {}: {error}", program.display()))
+}
+
+fn send(pid: u32, signal: i32) {
+    if let (Some(pid), Some(signal)) = (Pid::from_raw(pid as i32), Signal::from_named_raw(signal)) {
+        // Who has just ended needs no signal.
+        let _ended = kill_process(pid, signal);
+    }
+}
+
+fn wait_for(mut children: Vec<u32>, signals: &Signals) -> i32 {
+    let by_terminal = if std::io::stdin().is_terminal() { &SIGNALS[..OF_TERMINAL] } else { &[] };
+    let mut code = 0;
+    loop {
+        children.retain(|pid| {
+            let Some(ended) = launch::ended(*pid) else { return true };
+            let its = match ended {
+                Ended::Exited(code) => code,
+                Ended::Killed { signal, .. } => 128 + signal,
+            };
+            code = if code == 0 { its } else { code };
+            false
+        });
+        if children.is_empty() {
+            return code;
+        }
+        let _interrupted = poll(&mut [PollFd::new(signals, PollFlags::IN)], None);
+        while let Some(signal) = signals.next() {
+            if signal != libc::SIGCHLD && !by_terminal.contains(&signal) {
+                children.iter().for_each(|pid| send(*pid, signal));
+            }
+        }
+    }
+}
