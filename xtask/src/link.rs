@@ -35,7 +35,7 @@ const LINKER_SCRIPT: &str = "/* GNU ld script */\nINPUT(libmpi_abi.so.1)\n";
 #[rustfmt::skip]
 const IPC_NAMES: &[&str] = &[
     "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl", "shmget", "shmat", "shmdt", "shmctl", "ftok", "syscall",
-    "fork", "_exit", "_Exit", "wait", "waitpid", "wait3", "wait4", "waitid",
+    "fork", "_exit", "_Exit", "wait", "waitpid", "wait3", "wait4", "waitid", "setuid", "seteuid", "setreuid", "setresuid",
     "open", "open64", "openat", "openat64", "fopen", "fopen64", "dlopen",
 ];
 

@@ -56,6 +56,14 @@ const FAULTS: &[Fault] = &[
         stages: &["check"],
     },
     Fault {
+        what: "an operation that a dead process does not take back",
+        file: "crates/ipc/src/semantics/semaphores.rs",
+        right: "(value + back).clamp(0, VALUE_MAX)",
+        wrong: "(value + 0 * back).clamp(0, VALUE_MAX)",
+        installed: true,
+        stages: &["ipc"],
+    },
+    Fault {
         what: "an environment that leads to no functions for Octave",
         file: "crates/postrider/src/environment.rs",
         right: "Need::InFront(\"OCTAVE_PATH\", functions)",

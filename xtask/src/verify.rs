@@ -67,6 +67,7 @@ const WAITING: &[Stage] = &[
     ("environment", |_| Ok(vec![xtask(&["setup"])])),
     ("hosts", hosts),
     ("engine", engine),
+    ("ipc", ipc),
     ("mpich-io", mpich_io),
     ("mpich-abi", mpich_abi),
     ("octave", |rotation| octave(rotation, "shared-memory", "all")),
@@ -316,6 +317,14 @@ fn octave(rotation: &Rotation, transport: &str, part: &str) -> Result<Vec<Comman
 fn hosts(rotation: &Rotation) -> Result<Vec<Command>> {
     let slow = cargo(&["test", "--quiet", "--package", "postrider-slowfs", "--test", "passthrough"]);
     Ok(vec![slow, xtask(&["hosts", "test", "--rotation", rotation.word()])])
+}
+
+/// System V IPC, beside the kernel's.
+fn ipc(_: &Rotation) -> Result<Vec<Command>> {
+    let mut run = Command::new("python3");
+    run.arg("-B").arg(workspace::root().join("tests/ipc/ipc.py"));
+    run.arg(workspace::installation()).arg(workspace::target()?.join("verify/ipc"));
+    Ok(vec![run])
 }
 
 /// The Python package.

@@ -1,4 +1,4 @@
-//! What makes, ends and waits for processes.
+//! What makes, ends and waits for processes, and gives them to other users.
 //!
 //! A child has the segments of its parent attached, and nothing of what that has to take back. A process takes back what it has to when it ends, and
 //! whoever waits for one that could not finds it done. A program that is started by `exec` is the same process. `vfork` and what is made of it stay
@@ -118,4 +118,28 @@ extern "C" fn waitid(kind: c_int, id: u32, facts: *mut libc::siginfo_t, options:
         ended(unsafe { (*facts).si_pid() });
     }
     result
+}
+
+/// Functions by which a process becomes another user's.
+macro_rules! users {
+    ($($name:ident ($($argument:ident),*) = $text:literal;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name($($argument: u32),*) -> c_int {
+                type Function = extern "C" fn($(users!(@number $argument)),*) -> c_int;
+                static NEXT: system::Next = system::Next::new($text);
+                // SAFETY: its type in C.
+                let result = (unsafe { NEXT.get::<Function>() })($($argument),*);
+                postrider_ipc::space::system::forget_user();
+                result
+            }
+        )*
+    };
+    (@number $argument:ident) => { u32 };
+}
+users! {
+    setuid(user) = c"setuid";
+    seteuid(user) = c"seteuid";
+    setreuid(real, effective) = c"setreuid";
+    setresuid(real, effective, saved) = c"setresuid";
 }

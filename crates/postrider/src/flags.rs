@@ -130,7 +130,7 @@ pub enum Ipc {
         #[command(flatten)]
         limits: IpcLimits,
         /// The command and its arguments
-        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+        #[arg(required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
         command: Vec<OsString>,
     },
     /// Make a name space that outlives programs
@@ -146,7 +146,7 @@ pub enum Ipc {
         /// Its name
         name: String,
         /// The command and its arguments
-        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+        #[arg(required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
         command: Vec<OsString>,
     },
     /// Remove a name space that was started; who waits in it is told

@@ -331,6 +331,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.0.give();
+        waiting::wake_told();
     }
 }
 

@@ -357,10 +357,8 @@ impl Space {
         if first == 0 {
             return None;
         }
-        let heads = || {
-            std::iter::successors(Some(first), |head| Some(self.head(place, head - 1).next.load(Acquire)))
-                .take_while(|head| *head != 0)
-        };
+        let next = |head: &u32| Some(self.head(place, head - 1).next.load(Acquire)).filter(|next| *next != 0);
+        let heads = || std::iter::successors(Some(first), next);
         let chosen = wanted.choose(heads().map(|head| self.head(place, head - 1).kind.load(Relaxed)))?;
         let before = if chosen == 0 { 0 } else { heads().nth(chosen - 1)? };
         Some((before, heads().nth(chosen)?))

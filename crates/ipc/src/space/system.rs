@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use crate::semantics::permission::Caller;
@@ -79,6 +80,29 @@ pub fn caller() -> Caller {
 pub fn user_and_group() -> (u32, u32) {
     // SAFETY: questions.
     unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// Nobody is this user.
+const UNKNOWN: u32 = u32::MAX;
+/// The effective user, as far as it is known.
+static USER: AtomicU32 = AtomicU32::new(UNKNOWN);
+
+/// The effective user.
+#[inline]
+pub fn user() -> u32 {
+    match USER.load(Relaxed) {
+        UNKNOWN => {
+            let user = user_and_group().0;
+            USER.store(user, Relaxed);
+            user
+        }
+        user => user,
+    }
+}
+
+/// The process may have become another user's.
+pub fn forget_user() {
+    USER.store(UNKNOWN, Relaxed);
 }
 
 /// When a process started, in ticks since the machine did; nothing if it has ended, although nobody may have asked for its exit code yet.

@@ -2,12 +2,12 @@
 //!
 //! A thread has a place from its first wait until it ends, and holds the lock in it meanwhile, by which others see that it lives. What it waits for is written there
 //! before it enters the list of an object, under that object's lock. `state` begins as [`WAITS`]; the thread sets [`SLEEPS`] before it sleeps, and whoever
-//! has done what it waits for, under the object's lock, takes it off the list and sets [`DONE`], with `result` before it. Only then somebody
-//! who sleeps costs a system call.
+//! has done what it waits for, under the object's lock, takes it off the list and sets [`DONE`], with `result` before it. Who sleeps is
+//! woken once the lock is given back, and so does not wait for that; if the other dies in between, whoever buries him does it.
 //!
 //! A thread looks for a while before it sleeps if no more processes are awake than there are cores for this one.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
@@ -29,7 +29,9 @@ const SLEEPS: u32 = 1;
 const DONE: u32 = 2;
 
 /// How long a thread looks before it sleeps.
-const LOOKING: Duration = Duration::from_micros(30);
+const LOOKING: Duration = Duration::from_micros(15);
+/// How many waits may be without a look.
+const PAUSE_MAX: u32 = 255;
 /// How long a sleep is if nobody looks after the dead, and if somebody does.
 const SHORT: Duration = Duration::from_millis(100);
 const LONG: Duration = Duration::from_secs(3600);
@@ -79,6 +81,41 @@ shared! {
 thread_local! {
     /// The place of this thread, plus one.
     static PLACE: Cell<u32> = const { Cell::new(0) };
+    /// Whom this thread has told with a lock held, and will wake.
+    static TOLD: RefCell<[Option<&'static AtomicU32>; 16]> = const { RefCell::new([None; 16]) };
+    /// How many waits of this thread are still without a look, and how many were after the last look in vain.
+    static PAUSE: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// Wakes a thread once the lock is given back that it will want.
+fn wake_later(state: &'static AtomicU32) {
+    TOLD.with_borrow_mut(|told| match told.iter_mut().find(|one| one.is_none()) {
+        Some(free) => *free = Some(state),
+        None => system::wake(state),
+    });
+}
+
+/// A lock has been given back: wakes those who have been told meanwhile.
+#[inline]
+pub fn wake_told() {
+    TOLD.with_borrow_mut(|told| told.iter_mut().map_while(Option::take).for_each(system::wake));
+}
+
+/// Looks for a while. After looks in vain there are ever more waits without.
+fn has_come(waiter: &Waiter) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < LOOKING {
+        for _ in 0..32 {
+            if waiter.state.load(Acquire) == DONE {
+                PAUSE.set((0, 0));
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+    }
+    let pause = (2 * PAUSE.get().1 + 1).min(PAUSE_MAX);
+    PAUSE.set((pause, pause));
+    false
 }
 
 /// A child that was forked is another thread.
@@ -228,8 +265,16 @@ impl Space {
         self.remove(list, place);
         waiter.result.store(result, Relaxed);
         if waiter.state.swap(DONE, AcqRel) == SLEEPS {
-            system::wake(&waiter.state);
+            wake_later(&waiter.state);
         }
+    }
+
+    /// Wakes all who have been told: somebody has died who may not have come to it.
+    pub(super) fn wake_all_told(&self) {
+        let used = self.header().waiters_used.load(Acquire);
+        let told =
+            (0..used).map(|place| self.waiter(place)).filter(|waiter| waiter.state.load(Acquire) == DONE);
+        told.for_each(|waiter| system::wake(&waiter.state));
     }
 
     /// The same for all of a list.
@@ -242,16 +287,8 @@ impl Space {
     /// Waits until this thread has been told, with no lock held.
     pub(super) fn wait(&self, place: u32, until: Option<Instant>) -> Ended {
         let waiter = self.waiter(place);
-        if self.has_core_to_spare() {
-            let started = Instant::now();
-            while started.elapsed() < LOOKING {
-                for _ in 0..32 {
-                    if waiter.state.load(Acquire) == DONE {
-                        return Ended::Done;
-                    }
-                    std::hint::spin_loop();
-                }
-            }
+        if self.is_worth_looking() && has_come(waiter) {
+            return Ended::Done;
         }
         if waiter.state.compare_exchange(WAITS, SLEEPS, AcqRel, Acquire).is_err() {
             return Ended::Done;
@@ -276,6 +313,17 @@ impl Space {
                 Slept::Interrupted => return Ended::Interrupted,
                 Slept::TimedOut => self.sweep(),
                 Slept::Woken => {}
+            }
+        }
+    }
+
+    /// Whether there is a core to spare, and looking has not been in vain just now: others than the processes of the name space want cores, too.
+    fn is_worth_looking(&self) -> bool {
+        match PAUSE.get() {
+            (0, _) => self.has_core_to_spare(),
+            (left, all) => {
+                PAUSE.set((left - 1, all));
+                false
             }
         }
     }

@@ -1,0 +1,180 @@
+"""System V IPC in user space, beside the kernel's: see docs/IPC.md.
+
+    ipc.py INSTALLATION FOLDER
+
+Programs are compiled in FOLDER. Each runs on the kernel's own objects in a name space of its own (`unshare`), where that is allowed, and under
+`postrider ipc run`; each line that it says is a case, and passes when both say the same as the file in `expected`, which the kernel wrote. Then come
+the commands, other languages, and what must not be left.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SECONDS_MAX = 120
+PROGRAMS = ["messages", "semaphores", "memory", "killed"]
+OWN = ["unshare", "-Ur"]
+
+installation, folder = map(os.path.abspath, sys.argv[1:])
+postrider = os.path.join(installation, "bin/postrider")
+outcomes = []
+
+
+def judge(name, right, what=""):
+    """Notes whether a case passes."""
+    outcomes.append(bool(right))
+    if not right:
+        print(f"{name}: {what}")
+
+
+def output_of(command, **more):
+    """What a command says on both streams, and its exit code; a command that does not end is killed."""
+    try:
+        ended = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX,
+            check=False, **more
+        )
+    except subprocess.TimeoutExpired as error:
+        return f"{error.stdout}\nno end within {SECONDS_MAX} s", -1
+    return ended.stdout, ended.returncode
+
+
+def compiled(name):
+    """Compiles a program, and returns the executable."""
+    binary = os.path.join(folder, name)
+    source = os.path.join(HERE, f"{name}.c")
+    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", source, "-o", binary, "-pthread"], check=True)
+    return binary
+
+
+def compare(name, output, expected):
+    """Each line is a case. Lines of several processes come in no certain order."""
+    lines, expected = sorted(output.splitlines()), sorted(expected)
+    for number, line in enumerate(expected):
+        said = lines[number] if number < len(lines) else "nothing"
+        judge(f"{name}, line {number + 1}", said == line, f"{said!r}, and {line!r} is right")
+    judge(name, len(lines) <= len(expected), f"says more: {lines[len(expected):][:20]}")
+
+
+def left():
+    """Directories of name spaces."""
+    return {name for name in os.listdir("/dev/shm") if name.startswith("postrider-")}
+
+
+def programs():
+    """The lists of what the calls mean."""
+    allowed = subprocess.run([*OWN, "--ipc", "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0
+    user = OWN if allowed else []
+    for name in PROGRAMS:
+        binary = compiled(name)
+        with open(os.path.join(HERE, "expected", name), encoding="utf-8") as file:
+            expected = file.read().splitlines()
+        if allowed:
+            compare(f"{name} on the kernel", output_of([*OWN, "--ipc", binary])[0], expected)
+        output, code = output_of([*user, postrider, "ipc", "run", binary])
+        compare(f"{name} under the layer", output, expected)
+        judge(f"{name} under the layer", code == 0, f"exit code {code}")
+
+
+def codes():
+    """Exit codes of `ipc run`, signals, and what is left."""
+    for command, code in [
+        (["true"], 0),
+        (["sh", "-c", "exit 3"], 3),
+        (["sh", "-c", "kill -TERM $$"], 143),
+        (["./no such program"], 127),
+        (["/dev/null"], 126),
+    ]:
+        for number in ["1", "3"]:
+            found = output_of([postrider, "ipc", "run", "-n", number, *command])
+            judge(f"exit code of {command}", found[1] == code, str(found))
+    judge("options of the future", output_of([postrider, "ipc", "run", "--hosts", "a", "true"])[1] == 2)
+    judge("no limit", output_of([postrider, "ipc", "run", "--limit", "msgmax=99999999", "true"])[1] == 2)
+    told = subprocess.Popen([postrider, "ipc", "run", "sh", "-c", "trap 'exit 9' TERM; sleep 30 & wait"])
+    time.sleep(1)
+    told.send_signal(signal.SIGTERM)
+    judge("a signal is handed on", told.wait(SECONDS_MAX) == 9)
+    before = left()
+    killed = subprocess.Popen([postrider, "ipc", "run", "sleep", "30"])
+    while left() == before:
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait()
+    for _ in range(500):
+        output_of([postrider, "ipc", "run", "true"])
+        if left() <= before:
+            break
+        time.sleep(0.02)
+    judge("nothing is left", left() <= before, str(left() - before))
+
+
+def names():
+    """A name space that outlives programs."""
+    name = f"test{os.getpid()}"
+
+    def does(*arguments):
+        return output_of([postrider, "ipc", *arguments])
+
+    judge("start", does("start", "--name", name) == ("", 0))
+    judge("start again", does("start", "--name", name)[1] == 1)
+    judge("make", does("join", name, "ipcmk", "-Q")[1] == 0)
+    judge("make", does("join", name, "ipcmk", "-S", "3")[1] == 0)
+    judge("make", does("join", name, "ipcmk", "-M", "5000")[1] == 0)
+    listed, code = does("join", name, "ipcs")
+    judge("ipcs", code == 0 and "5000" in listed and listed.count("0x") == 3, listed)
+    judge("ipcs -l", "max queues system wide = 32000" in does("join", name, "ipcs", "-l")[0])
+    listed, code = does("list", "--name", name)
+    judge("list", code == 0 and "5000" in listed and len(listed.splitlines()) == 12, listed)
+    judge("stat", "msgmax  8192" in does("stat", "--name", name)[0])
+    judge("remove", does("remove", "--name", name, "-m", "0") == ("", 0))
+    judge("remove again", does("remove", "--name", name, "-m", "0")[1] == 1)
+    judge("ipcrm", does("join", name, "ipcrm", "-q", "0") == ("", 0))
+    judge("no space", does("list")[1] == 2)
+    directory = f"/dev/shm/postrider-ipc-{os.getuid()}-{name}"
+    library = os.path.join(installation, "lib/libpostrider_ipc.so")
+    joined = {**os.environ, "POSTRIDER_IPC": directory, "LD_PRELOAD": library}
+    judge("by the environment", "0x" in output_of(["ipcs", "-s"], env=joined)[0])
+    waits = "import ctypes; c = ctypes.CDLL(None); raise SystemExit(c.semop(0, (ctypes.c_short * 3)(0, -1, 0), 1) == -1)"
+    waiting = subprocess.Popen([sys.executable, "-c", waits], env=joined)
+    time.sleep(1)
+    judge("stop", does("stop", name) == ("", 0))
+    judge("who waits is told", waiting.wait(SECONDS_MAX) == 1)
+    judge("join after stop", does("join", name, "true")[1] == 1)
+    judge("bad name", does("start", "--name", "../x")[1] == 2)
+
+
+def languages():
+    """Perl's module, which Debian has with Perl, and Python's, whose own tests run."""
+    perl = """use IPC::SysV qw(IPC_PRIVATE IPC_CREAT S_IRUSR S_IWUSR); use IPC::Msg; use IPC::Semaphore; use IPC::SharedMem;
+        $m = IPC::Msg->new(IPC_PRIVATE, S_IRUSR | S_IWUSR); $m->snd(3, "letter"); $m->rcv($b, 256, 3); print $b;
+        $s = IPC::Semaphore->new(IPC_PRIVATE, 3, S_IRUSR | S_IWUSR | IPC_CREAT); $s->setall(1, 2, 3); print $s->getall;
+        $h = IPC::SharedMem->new(IPC_PRIVATE, 8, S_IRUSR | S_IWUSR); $h->write("abc", 0, 3); print $h->read(0, 3);
+        $m->remove; $s->remove; $h->remove;"""
+    if shutil.which("perl"):
+        judge("perl", output_of([postrider, "ipc", "run", "perl", "-e", perl]) == ("letter123abc", 0))
+    environment = os.path.join(folder, "python")
+    own = os.path.join(environment, "bin/python")
+    if not os.path.exists(os.path.join(folder, "sysv_ipc")):
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        pip = [own, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        fetch = ["download", "--no-deps", "--no-binary", ":all:", "--dest", folder, "sysv_ipc==1.2.0"]
+        subprocess.run([*pip, *fetch], check=True)
+        shutil.unpack_archive(os.path.join(folder, "sysv_ipc-1.2.0.tar.gz"), folder, filter="data")
+        subprocess.run([*pip, "install", os.path.join(folder, "sysv_ipc-1.2.0")], check=True)
+        os.rename(os.path.join(folder, "sysv_ipc-1.2.0"), os.path.join(folder, "sysv_ipc"))
+    tests = [own, "-m", "unittest", "discover", "-s", "sysv_ipc/tests", "-t", "sysv_ipc"]
+    output, code = output_of([postrider, "ipc", "run", *tests])
+    judge("the tests of sysv_ipc", code == 0 and "Ran 137 tests" in output, output)
+
+
+os.makedirs(folder, exist_ok=True)
+programs()
+codes()
+names()
+languages()
+print(f"{sum(outcomes)} passed, {len(outcomes) - sum(outcomes)} failed")
+sys.exit(not all(outcomes))
