@@ -6,7 +6,7 @@
 //! - [`calls`] are the functions that programs know, over a name space. The library that is loaded before a program (crate
 //!   `ipc-preload`) gives them the names of the C library.
 //!
-//! See docs/IPC.md and docs/design/0035-system-v-ipc.md.
+//! See docs/IPC.md.
 #![deny(unsafe_code)]
 
 pub mod calls;
