@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Descriptors of Fortran 2018, section 18.5.3, in the order of members that gfortran (since 9) and flang have. */
+/* Descriptors of Fortran 2018, section 18.5.3, in the order of members that gfortran (since 12) and flang have. */
 typedef struct {
     ptrdiff_t lower_bound;
     ptrdiff_t extent;

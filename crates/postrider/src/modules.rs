@@ -108,7 +108,7 @@ fn made(kept: &Path, name: &str, compiler: &OsStr, sources: &Path) -> Result<Pat
         command(compiler).arg("-fsyntax-only").args(files).current_dir(&new).output().map_err(failed)?;
     if !output.status.success() {
         return Err(format!(
-            "{} does not compile the modules; it has to know descriptors of Fortran 2018, as gfortran 9 and flang do:\n{}",
+            "{} does not compile the modules; it has to know descriptors of Fortran 2018, as gfortran 12 and flang do:\n{}",
             compiler.to_string_lossy(),
             String::from_utf8_lossy(&output.stderr)
         ));

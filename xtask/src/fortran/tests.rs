@@ -62,6 +62,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         }
     }
+    if arguments.filter.is_none() {
+        match compiler(&folder, &binaries.join("cache")) {
+            Ok(()) => right += 1,
+            Err(error) => {
+                wrong += 1;
+                println!("mpifort: {error:#}");
+            }
+        }
+    }
     println!("{right} passed, {wrong} failed");
     ensure!(wrong == 0 && right > 0, "{wrong} runs fail");
     Ok(())
@@ -97,6 +106,40 @@ fn compile(source: &Path, folder: &Path, program: &Path) -> Result<PathBuf> {
     }
     workspace::run(link.arg("-o").arg(&binary).stderr(Stdio::null()))?;
     Ok(binary)
+}
+
+/// `mpifort` without modules yet: compilations at the same time make them once, questions are answered with what is there then, and a compiler
+/// that cannot make them is told from one that can.
+fn compiler(folder: &Path, cache: &Path) -> Result<()> {
+    workspace::clear(cache)?;
+    let driver = |arguments: &[&str]| {
+        let mut command = Command::new(workspace::installation().join("bin/mpifort"));
+        command.args(arguments).env("XDG_CACHE_HOME", cache).env_remove("POSTRIDER_FC");
+        command
+    };
+    let source = folder.join("callbacks.f90").display().to_string();
+    let compilations: Vec<_> = (0..3)
+        .map(|_| driver(&["-fsyntax-only", &source]).current_dir(folder.join("parts")).spawn())
+        .collect();
+    for compilation in compilations {
+        ensure!(compilation?.wait()?.success(), "one of three compilations at the same time fails");
+    }
+    std::fs::remove_file(folder.join("parts/procedures.mod"))?;
+    let made =
+        std::fs::read_dir(cache.join("postrider/fortran"))?.filter_map(|entry| Some(entry.ok()?.path()));
+    let made: Vec<PathBuf> = made.filter(|path| path.is_dir()).collect();
+    ensure!(made.len() == 1 && made[0].join("mpi_f08.mod").exists(), "the cache has {made:?}");
+    let answer = |question: &str| -> Result<String> {
+        Ok(String::from_utf8(driver(&[question]).output().context("mpifort")?.stdout)?)
+    };
+    let (compiling, linking, both) = (answer("-showme:compile")?, answer("-link_info")?, answer("-show")?);
+    ensure!(compiling.contains(&format!("-I{}", made[0].display())), "{compiling}");
+    ensure!(linking.contains("-lmpifort_abi -lmpi_abi") && !linking.contains("-I"), "{linking}");
+    ensure!(both.starts_with("gfortran ") && both.trim_end().ends_with(linking.trim_end()), "{both}");
+    let other = driver(&["-c", &source]).env("POSTRIDER_FC", "false").output()?;
+    let said = String::from_utf8_lossy(&other.stderr);
+    ensure!(!other.status.success() && said.contains("descriptors of Fortran 2018"), "{said}");
+    Ok(())
 }
 
 fn outcome(way: &Way, program: &Path) -> Result<()> {
