@@ -91,12 +91,17 @@ impl Names {
         }
     }
 
-    /// Those in whose place the library works that makes calls asynchronous: `crates/overlap-preload/names.txt`. It has no profiling names, by
-    /// which others go past it.
+    /// Those in whose place the library works that makes calls asynchronous: for files everywhere, for messages on the processor that they are
+    /// written for. It has no profiling names, by which others go past it.
     pub fn of_overlap() -> Result<Self> {
-        let path = workspace::root().join("crates/overlap-preload/names.txt");
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Ok(Self { only: text.lines().map(str::to_owned).collect(), ..Self::default() })
+        let mut only = Vec::new();
+        let of_messages = cfg!(target_arch = "x86_64").then_some("names-x86_64.txt");
+        for file in ["names.txt"].into_iter().chain(of_messages) {
+            let path = workspace::root().join("crates/overlap-preload").join(file);
+            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            only.extend(text.lines().map(str::to_owned));
+        }
+        Ok(Self { only, ..Self::default() })
     }
 }
 

@@ -6,11 +6,16 @@
 #[allow(unsafe_code)]
 mod files;
 #[allow(unsafe_code)]
+mod next;
+
+// Messages are for this processor alone: registers and calls of the system are looked at.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
 mod memory;
+#[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod messages;
-#[allow(unsafe_code)]
-mod next;
+#[cfg(target_arch = "x86_64")]
 mod report;
 
 /// The name by which the library knows that it is loaded.

@@ -3,14 +3,14 @@
 //! Large allocations come from the pool whose memory can be closed; all others are the C library's. A program with threads of its own, or with
 //! handlers of signals that may look at its data at any time, keeps its calls as they are.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use postrider_overlap::memory::{self, Pool, Range};
 use postrider_overlap::{messages, settings};
 
-use crate::next::{is_in, next};
+use crate::next::next;
 
 /// Allocations of so many bytes come from the pool.
 static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -159,6 +159,21 @@ extern "C" fn malloc_usable_size(old: *mut c_void) -> usize {
     }
     // SAFETY: as above.
     unsafe { next!(malloc_usable_size: fn(*mut c_void) -> usize)(old) }
+}
+
+/// Whether an address belongs to a file whose name begins in one of these ways.
+fn is_in(address: usize, names: &[&str]) -> bool {
+    let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address, and a place for the result, which is valid as zeros too; the path is that of an object that is loaded.
+    unsafe {
+        if libc::dladdr(address as *const c_void, found.as_mut_ptr()) == 0 {
+            return false;
+        }
+        let path: *const c_char = found.assume_init().dli_fname;
+        let path = CStr::from_ptr(path).to_string_lossy();
+        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+        names.iter().any(|start| name.starts_with(start))
+    }
 }
 
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;

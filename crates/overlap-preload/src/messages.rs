@@ -54,7 +54,6 @@ extern "C" fn forgetting(next: &Next) -> *mut c_void {
 }
 
 /// Names that go on to the library, with all their arguments; where a byte is not 0, something is done before.
-#[cfg(target_arch = "x86_64")]
 macro_rules! go_on {
     ($before:ident if $watched:path: $($name:ident)*) => {$(
         /// # Safety
@@ -84,11 +83,9 @@ macro_rules! go_on {
     )*};
 }
 
-#[cfg(target_arch = "x86_64")]
 mod names;
 
 /// Names that the layer carries out itself, which note where they are called.
-#[cfg(target_arch = "x86_64")]
 macro_rules! noted {
     ($($name:ident $ours:ident)*) => {
         $(core::arch::global_asm!(
@@ -104,7 +101,6 @@ macro_rules! noted {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
 noted! {
     MPI_Send send MPI_Send_c send_c MPI_Rsend rsend MPI_Rsend_c rsend_c MPI_Recv recv MPI_Recv_c recv_c
     MPI_Sendrecv sendrecv MPI_Sendrecv_c sendrecv_c MPI_Sendrecv_replace replace MPI_Sendrecv_replace_c replace_c

@@ -1,6 +1,6 @@
 //! The functions in whose place ours work: those of the next library that has their names.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_void};
 use std::io::Write as _;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -37,21 +37,6 @@ impl Next {
         }
         self.address.store(found, Release);
         found
-    }
-}
-
-/// Whether an address belongs to a file whose name begins in one of these ways.
-pub fn is_in(address: usize, names: &[&str]) -> bool {
-    let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: any address, and a place for the result, which is valid as zeros too; the path is that of an object that is loaded.
-    unsafe {
-        if libc::dladdr(address as *const c_void, found.as_mut_ptr()) == 0 {
-            return false;
-        }
-        let path: *const c_char = found.assume_init().dli_fname;
-        let path = CStr::from_ptr(path).to_string_lossy();
-        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-        names.iter().any(|start| name.starts_with(start))
     }
 }
 
