@@ -46,7 +46,7 @@ def output_of(command, **more):
 def compiled(name):
     """Compiles a program, and returns the executable."""
     binary = os.path.join(folder, name)
-    source = os.path.join(HERE, f"{name}.c")
+    source = os.path.join(HERE, "programs", f"{name}.c")
     subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", source, "-o", binary, "-pthread"], check=True)
     return binary
 

@@ -154,7 +154,7 @@ def slow(place):
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cc", "-O1", "-Wall", "-o", PROGRAM, HERE / "files.c"], check=True)
+    subprocess.run(["cc", "-O1", "-Wall", "-o", PROGRAM, HERE / "programs/files.c"], check=True)
     differential(FOLDER, "a disk, forced", ALWAYS)
     differential(FOLDER, "a disk", {})
     is_deferred(FOLDER, "a disk, forced", ALWAYS)
