@@ -1,4 +1,4 @@
-//! What the kinds of sessions have in common: where the results go, who draws them, and which part of `docs/BENCHMARKS.md` is theirs.
+//! What the kinds of sessions have in common: where the results go, who draws them, and which page is theirs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +22,7 @@ pub struct Output {
     /// Postrider's installation (default: what `cargo xtask build` has made).
     #[arg(long)]
     prefix: Option<PathBuf>,
-    /// Measure nothing: draw the plots of an earlier session and write its part of docs/BENCHMARKS.md.
+    /// Measure nothing: draw the plots of an earlier session and write its page in docs/.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "figure", "ranks", "out", "repetitions"])]
     report: Option<PathBuf>,
 }
@@ -33,9 +33,9 @@ pub struct Kind {
     pub suffix: &'static str,
     /// The program in `bench/` that draws its pictures.
     pub plot: &'static str,
-    /// The heading of its part.
-    pub heading: &'static str,
-    /// Its part, from its results and the directories of these and of the project.
+    /// Its page.
+    pub page: &'static str,
+    /// What that says, from its results and the directories of these and of the project.
     pub markdown: fn(&Run, &Path, &Path) -> String,
     /// What is to be reached.
     pub targets: fn(&Run) -> Vec<Target>,
@@ -54,7 +54,7 @@ impl Kind {
         if let Some(directory) = &output.report {
             let run = Run::load(directory)?;
             self.draw(&workshop, directory)?;
-            return report::write(root, self.heading, &(self.markdown)(&run, directory, root));
+            return report::write(root, self.page, &(self.markdown)(&run, directory, root));
         }
         let directory = self.results(output, quick, &workshop)?;
         let run = measure(&workshop, &directory)?;

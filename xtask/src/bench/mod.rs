@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 const KIND: Kind = Kind {
     suffix: "",
     plot: "plot.py",
-    heading: report::ONE_HOST,
+    page: "docs/BENCHMARKS.md",
     markdown: report::markdown,
     targets: targets::targets,
 };

@@ -1,4 +1,4 @@
-//! `docs/BENCHMARKS.md`, written from the results of one session.
+//! `docs/BENCHMARKS.md`, written from the results of one session, and what all pages of benchmarks have in common.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,6 +11,8 @@ use super::table::{self, Table};
 use super::targets::{self, Target};
 
 const METHOD: &str = "\
+Other pages: [between hosts](BENCHMARKS_HOSTS.md), [Octave beside C and Python](BENCHMARKS_OCTAVE.md), [files](BENCHMARKS_FILES.md).
+
 Written by `cargo xtask bench --report DIR`; edit the program, not this page.
 
 The programs are the C sources in `bench/src`. One binary against the standard ABI runs on Postrider and on MPICH; the
@@ -39,38 +41,15 @@ two ranks. Times of several ranks are those of the slowest.
   and cp.
 ";
 
-/// The lines with which the parts of the page begin. Each part has a session of its own, and is written without the others.
-pub const ONE_HOST: &str = "# Benchmarks\n";
-/// That of the hosts.
-pub const BETWEEN: &str = "# Between hosts\n";
-/// That of the front ends.
-pub const FRONTS: &str = "# Octave beside C and Python\n";
-/// That of files.
-pub const FILES: &str = "# Files\n";
-
-/// Puts a part, which begins with the line `heading`, in its place on the page.
-pub fn write(root: &Path, heading: &str, part: &str) -> Result<()> {
-    let path = root.join("docs/BENCHMARKS.md");
-    let page = std::fs::read_to_string(&path).unwrap_or_default();
-    std::fs::write(&path, with_part(&page, heading, part))?;
+/// Writes a page. Each kind of session has one of its own.
+pub fn write(root: &Path, page: &str, text: &str) -> Result<()> {
+    let path = root.join(page);
+    std::fs::write(&path, text.trim_end().to_owned() + "\n")?;
     eprintln!("bench: wrote {}", path.display());
     Ok(())
 }
 
-fn with_part(page: &str, heading: &str, part: &str) -> String {
-    let headings = [ONE_HOST, BETWEEN, FRONTS, FILES];
-    let begins = |line: &str| headings.into_iter().find(|heading| line == *heading);
-    let (mut parts, mut current): ([String; 4], usize) = Default::default();
-    for line in page.split_inclusive('\n') {
-        current = begins(line).and_then(|found| headings.iter().position(|h| *h == found)).unwrap_or(current);
-        parts[current].push_str(line);
-    }
-    let parts = headings.iter().zip(&parts).map(|(h, old)| if *h == heading { part } else { old });
-    let parts: Vec<&str> = parts.map(str::trim_end).filter(|text| !text.is_empty()).collect();
-    parts.join("\n\n") + "\n"
-}
-
-/// The part on one host; `directory` holds the pictures.
+/// The page about one host; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
     let cores = run.machine.cores;
     let mut page =
@@ -83,7 +62,7 @@ pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
     part(page, run, targets::targets(run), directory, root)
 }
 
-/// One of the parts, which begins with `page`: its session, targets, pictures and tables.
+/// A page that begins like this: its session, targets, pictures and tables.
 pub fn part(mut page: String, run: &Run, targets: Vec<Target>, directory: &Path, root: &Path) -> String {
     write_session(&mut page, run);
     write_targets(&mut page, targets);
@@ -176,20 +155,5 @@ fn write_table(page: &mut String, table: &Table) {
     let _ = writeln!(page, "|{}", "---:|".repeat(table.header.len()));
     for row in &table.rows {
         let _ = writeln!(page, "{}", line(row));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_replaces_itself_only() {
-        let page = with_part("", BETWEEN, "# Between hosts\n\nold\n");
-        let page = with_part(&page, ONE_HOST, "# Benchmarks\n\none\n## Tables\n");
-        let page = with_part(&page, FRONTS, "# Octave beside C and Python\n\nthree\n");
-        let page = with_part(&page, BETWEEN, "# Between hosts\n\nnew\n");
-        let expected = "# Benchmarks\n\none\n## Tables\n\n# Between hosts\n\nnew\n\n# Octave beside C and Python\n\nthree\n";
-        assert_eq!(page, expected);
     }
 }

@@ -14,7 +14,16 @@ pub const FUNCTION_LINES_MAX: usize = 70;
 const RATCHET: &str = "xtask/ratchet.txt";
 
 /// Kinds of files whose length is not somebody's choice.
-const GENERATED: &[&str] = &[".lock", ".json", ".txt", ".svg", "docs/BENCHMARKS.md"];
+const GENERATED: &[&str] = &[
+    ".lock",
+    ".json",
+    ".txt",
+    ".svg",
+    "docs/BENCHMARKS.md",
+    "docs/BENCHMARKS_FILES.md",
+    "docs/BENCHMARKS_HOSTS.md",
+    "docs/BENCHMARKS_OCTAVE.md",
+];
 
 /// Everything that has grown beyond its limit, or beyond its recorded exception.
 pub fn violations(sources: &[Source]) -> Result<Vec<String>> {

@@ -7,7 +7,7 @@
 //! - [`figures`]: the tasks.
 //! - [`ways`]: the beds, and how a program is started on them.
 //! - [`simulation`]: the broadcast on more processes than fit.
-//! - [`targets`] and [`report`]: what is to be reached, and the second part of `docs/BENCHMARKS.md`.
+//! - [`targets`] and [`report`]: what is to be reached, and `docs/BENCHMARKS_HOSTS.md`.
 
 mod figures;
 mod report;
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 const KIND: Kind = Kind {
     suffix: "-hosts",
     plot: "plot_hosts.py",
-    heading: super::report::BETWEEN,
+    page: "docs/BENCHMARKS_HOSTS.md",
     markdown: report::markdown,
     targets: targets::targets,
 };

@@ -1,9 +1,9 @@
-//! The second part of `docs/BENCHMARKS.md`, written from the results of one session between hosts.
+//! `docs/BENCHMARKS_HOSTS.md`, written from the results of one session between hosts.
 
 use std::path::Path;
 
 use super::super::record::Run;
-use super::super::report::{BETWEEN, part};
+use super::super::report::part;
 use super::targets;
 
 const METHOD: &str = "\
@@ -41,5 +41,5 @@ no wire. The ways of messages:
 
 /// The part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    part(format!("{BETWEEN}\n{METHOD}"), run, targets::targets(run), directory, root)
+    part(format!("# Between hosts\n\n{METHOD}"), run, targets::targets(run), directory, root)
 }

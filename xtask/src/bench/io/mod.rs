@@ -9,7 +9,7 @@
 //! - [`ways`]: how programs are started with each way of locking, and on MPICH.
 //! - [`sites`]: the directories, and the processes that disturb.
 //! - [`simulation`]: locks with more ranks than a machine has room for.
-//! - [`targets`] and [`report`]: what is to be reached, and the part of `docs/BENCHMARKS.md`.
+//! - [`targets`] and [`report`]: what is to be reached, and `docs/BENCHMARKS_FILES.md`.
 
 mod figures;
 mod report;
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 const KIND: Kind = Kind {
     suffix: "-io",
     plot: "plot_io.py",
-    heading: super::report::FILES,
+    page: "docs/BENCHMARKS_FILES.md",
     markdown: report::markdown,
     targets: targets::targets,
 };

@@ -1,11 +1,11 @@
-//! The part of `docs/BENCHMARKS.md` about files, written from the results of one session.
+//! `docs/BENCHMARKS_FILES.md`, about files, written from the results of one session.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::super::engines::{Engine, Place};
 use super::super::record::Run;
-use super::super::report::{FILES, part};
+use super::super::report::part;
 use super::super::table::number;
 use super::figures::PLACES;
 use super::simulation::{NETWORKS, answer};
@@ -54,7 +54,7 @@ up after 12 s; the reasons stand above the tables. What fails is not tried again
 
 /// The part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    let mut page = format!("{FILES}\nPostrider's files beside ROMIO and OMPIO:\n\n");
+    let mut page = String::from("# Files\n\nPostrider's files beside ROMIO and OMPIO:\n\n");
     for place in PLACES.into_iter().chain([Place::TmpfsBusy]) {
         for (words, names) in [("Atomic mode and shared pointers", &MODES[..]), ("Arrays", &ARRAYS[..])] {
             if let Some(line) = share(run, words, names, place) {

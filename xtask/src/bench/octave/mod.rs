@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 const KIND: Kind = Kind {
     suffix: "-octave",
     plot: "plot_octave.py",
-    heading: super::report::FRONTS,
+    page: "docs/BENCHMARKS_OCTAVE.md",
     markdown: report::markdown,
     targets: targets::targets,
 };

@@ -1,9 +1,9 @@
-//! The part of `docs/BENCHMARKS.md` about the front ends, written from the results of one session.
+//! `docs/BENCHMARKS_OCTAVE.md`, about the front ends, written from the results of one session.
 
 use std::path::Path;
 
 use super::super::record::Run;
-use super::super::report::{FRONTS, part};
+use super::super::report::part;
 use super::targets;
 
 const METHOD: &str = "\
@@ -43,5 +43,5 @@ What is not in the tables did not run; the reasons stand below.
 
 /// The part; `directory` holds the pictures.
 pub fn markdown(run: &Run, directory: &Path, root: &Path) -> String {
-    part(format!("{FRONTS}\n{METHOD}"), run, targets::targets(run), directory, root)
+    part(format!("# Octave beside C and Python\n\n{METHOD}"), run, targets::targets(run), directory, root)
 }
