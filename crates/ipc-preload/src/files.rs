@@ -3,8 +3,9 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use postrider_ipc::calls::tables;
+use postrider_os::next::Next;
 
-use crate::{space, system};
+use crate::space;
 
 /// A descriptor of what a file says in the name space, if it is one of those.
 fn instead_of(path: *const c_char) -> Option<c_int> {
@@ -33,7 +34,7 @@ macro_rules! opens {
             #[unsafe(no_mangle)]
             extern "C" fn $name(path: *const c_char, flags: c_int, mode: u32) -> c_int {
                 type Open = unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int;
-                static NEXT: system::Next = system::Next::new($text);
+                static NEXT: Next = Next::new($text);
                 instead_of(path).unwrap_or_else(|| {
                     // SAFETY: its type in C, and what the caller has given.
                     unsafe { NEXT.get::<Open>()(path, flags, mode) }
@@ -51,7 +52,7 @@ macro_rules! opens_at {
             #[unsafe(no_mangle)]
             extern "C" fn $name(directory: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int {
                 type Open = unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int;
-                static NEXT: system::Next = system::Next::new($text);
+                static NEXT: Next = Next::new($text);
                 instead_of(path).unwrap_or_else(|| {
                     // SAFETY: its type in C, and what the caller has given.
                     unsafe { NEXT.get::<Open>()(directory, path, flags, mode) }
@@ -69,7 +70,7 @@ macro_rules! streams {
             #[unsafe(no_mangle)]
             extern "C" fn $name(path: *const c_char, mode: *const c_char) -> *mut c_void {
                 type Stream = extern "C" fn(*const c_char, *const c_char) -> *mut c_void;
-                static NEXT: system::Next = system::Next::new($text);
+                static NEXT: Next = Next::new($text);
                 match instead_of(path) {
                     // SAFETY: a descriptor that nobody else has.
                     Some(file) => unsafe { libc::fdopen(file, c"r".as_ptr()).cast() },
@@ -86,7 +87,7 @@ streams!(fopen = c"fopen", fopen64 = c"fopen64");
 #[unsafe(no_mangle)]
 extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void {
     type Dlopen = extern "C" fn(*const c_char, c_int) -> *mut c_void;
-    static NEXT: system::Next = system::Next::new(c"dlopen");
+    static NEXT: Next = Next::new(c"dlopen");
     // SAFETY: its type in C.
     let next: Dlopen = unsafe { NEXT.get() };
     next(path, if space().is_some() { flags & !libc::RTLD_DEEPBIND } else { flags })

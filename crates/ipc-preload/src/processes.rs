@@ -7,6 +7,7 @@
 use std::ffi::{c_int, c_long, c_void};
 
 use postrider_ipc::space::Space;
+use postrider_os::next::Next;
 
 use crate::{space, system};
 
@@ -14,7 +15,7 @@ type Fork = extern "C" fn() -> c_int;
 
 #[unsafe(no_mangle)]
 extern "C" fn fork() -> c_int {
-    static NEXT: system::Next = system::Next::new(c"fork");
+    static NEXT: Next = Next::new(c"fork");
     // SAFETY: its type in C.
     let next: Fork = unsafe { NEXT.get() };
     let Some(space) = space() else { return next() };
@@ -98,7 +99,7 @@ extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c
 #[unsafe(no_mangle)]
 extern "C" fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int {
     type Wait4 = extern "C" fn(c_int, *mut c_int, c_int, *mut c_void) -> c_int;
-    static NEXT: system::Next = system::Next::new(c"wait4");
+    static NEXT: Next = Next::new(c"wait4");
     // SAFETY: its type in C.
     let next: Wait4 = unsafe { NEXT.get() };
     let found = next(pid, status, options, usage);
@@ -109,7 +110,7 @@ extern "C" fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut 
 #[unsafe(no_mangle)]
 extern "C" fn waitid(kind: c_int, id: u32, facts: *mut libc::siginfo_t, options: c_int) -> c_int {
     type Waitid = extern "C" fn(c_int, u32, *mut libc::siginfo_t, c_int) -> c_int;
-    static NEXT: system::Next = system::Next::new(c"waitid");
+    static NEXT: Next = Next::new(c"waitid");
     // SAFETY: its type in C.
     let next: Waitid = unsafe { NEXT.get() };
     let result = next(kind, id, facts, options);
@@ -127,7 +128,7 @@ macro_rules! users {
             #[unsafe(no_mangle)]
             extern "C" fn $name($($argument: u32),*) -> c_int {
                 type Function = extern "C" fn($(users!(@number $argument)),*) -> c_int;
-                static NEXT: system::Next = system::Next::new($text);
+                static NEXT: Next = Next::new($text);
                 // SAFETY: its type in C.
                 let result = (unsafe { NEXT.get::<Function>() })($($argument),*);
                 postrider_ipc::space::system::forget_user();

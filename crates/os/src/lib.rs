@@ -23,6 +23,7 @@ pub mod long_double;
 pub mod mapping;
 pub mod memory;
 pub mod mutex;
+pub mod next;
 pub mod packet;
 pub mod parcel;
 #[cfg(not(loom))]

@@ -72,7 +72,7 @@ extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
 }
 
 /// Completes what is on its way to an allocation that is about to go.
-fn opened(old: *mut c_void, bytes: usize, why: &'static str) {
+fn complete_before(old: *mut c_void, bytes: usize, why: &'static str) {
     if memory::has_closed(Range { start: old as usize, bytes }) {
         messages::complete(why);
     }
@@ -92,7 +92,7 @@ extern "C" fn realloc(old: *mut c_void, bytes: usize) -> *mut c_void {
     if bytes <= before && bytes >= before / 2 {
         return old;
     }
-    opened(old, before, "realloc");
+    complete_before(old, before, "realloc");
     let new = malloc(bytes);
     if !new.is_null() {
         // SAFETY: both are as long as this, and different allocations.
@@ -105,7 +105,7 @@ extern "C" fn realloc(old: *mut c_void, bytes: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 extern "C" fn free(old: *mut c_void) {
     if Pool::owns(old as usize) {
-        opened(old, Pool::bytes(old as usize), "free");
+        complete_before(old, Pool::bytes(old as usize), "free");
         Pool::free(old as usize);
     } else {
         // SAFETY: what the program frees.

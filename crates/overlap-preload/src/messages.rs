@@ -15,6 +15,9 @@ use crate::next::{Next, next};
 #[unsafe(no_mangle)]
 static POSTRIDER_OVERLAP_SITE: AtomicUsize = AtomicUsize::new(0);
 
+/// Of calls that have no status.
+const STATUS_IGNORE: *mut MPI_Status = MPI_STATUS_IGNORE as *mut MPI_Status;
+
 /// For how many calls there is nothing to do.
 static PAUSE: AtomicU64 = AtomicU64::new(0);
 
@@ -85,27 +88,6 @@ macro_rules! go_on {
 
 mod names;
 
-/// Names that the layer carries out itself, which note where they are called.
-macro_rules! noted {
-    ($($name:ident $ours:ident)*) => {
-        $(core::arch::global_asm!(
-            concat!(".globl ", stringify!($name)),
-            concat!(".type ", stringify!($name), ", @function"),
-            concat!(stringify!($name), ":"),
-            "mov rax, [rsp]",
-            "mov [rip + {site}], rax",
-            "jmp {ours}",
-            site = sym POSTRIDER_OVERLAP_SITE,
-            ours = sym $ours,
-        );)*
-    };
-}
-
-noted! {
-    MPI_Send send MPI_Send_c send_c MPI_Rsend rsend MPI_Rsend_c rsend_c MPI_Recv recv MPI_Recv_c recv_c
-    MPI_Sendrecv sendrecv MPI_Sendrecv_c sendrecv_c MPI_Sendrecv_replace replace MPI_Sendrecv_replace_c replace_c
-}
-
 /// A call of the program, or the library's function where there is nothing to do.
 fn blocking(
     function: u8,
@@ -115,7 +97,7 @@ fn blocking(
     status: *mut MPI_Status,
     plain: impl FnOnce() -> c_int,
 ) -> c_int {
-    let has_status = status as usize != MPI_STATUS_IGNORE;
+    let has_status = status != STATUS_IGNORE;
     let site = POSTRIDER_OVERLAP_SITE.load(Relaxed);
     let blocking = Blocking { function, site, send, receive, communicator, has_status };
     let (code, pause) = messages::call(&blocking, plain);
@@ -123,117 +105,84 @@ fn blocking(
     code
 }
 
-fn part(address: *const c_void, count: i64, datatype: MPI_Datatype, peer: c_int, tag: c_int) -> Option<Part> {
-    Some(Part { address: address as usize, count, datatype, peer, tag })
+fn part(
+    address: *const c_void,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+    peer: c_int,
+    tag: c_int,
+) -> Option<Part> {
+    Some(Part { address: address as usize, count: count.into(), datatype, peer, tag })
 }
 
-macro_rules! sends {
-    ($($ours:ident $name:ident $function:literal $count:ty;)*) => {
-        $(extern "C" fn $ours(
-            buffer: *const c_void, count: $count, datatype: MPI_Datatype, destination: c_int, tag: c_int, communicator: MPI_Comm,
-        ) -> c_int {
-            // SAFETY: the program's arguments.
-            let plain = || unsafe {
-                next!($name: fn(*const c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm) -> c_int)(buffer, count, datatype, destination, tag, communicator)
-            };
-            if !is_awake() {
-                return plain();
+/// The type of counts in the functions, and in their twins.
+mod small {
+    pub type Count = core::ffi::c_int;
+}
+mod large {
+    pub type Count = postrider_abi::MPI_Count;
+}
+
+/// Functions that the layer carries out itself, and their large-count twins: the number of each, what it sends and what it receives. Their first
+/// instructions note where they are called.
+macro_rules! carried_out {
+    ($($number:literal: $name:ident / $twin:ident ($($argument:ident: $type:ty),*)
+        sends $send:expr, receives $receive:expr, on $communicator:expr, $status:expr;)*) => {$(
+        carried_out! { @small $number $name ($($argument: $type),*) $send, $receive, $communicator, $status }
+        carried_out! { @large $number $twin ($($argument: $type),*) $send, $receive, $communicator, $status }
+    )*};
+    (@$width:ident $number:literal $name:ident ($($argument:ident: $type:ty),*)
+        $send:expr, $receive:expr, $communicator:expr, $status:expr) => {
+        const _: () = {
+            use $width::Count;
+
+            #[allow(clippy::too_many_arguments)]
+            extern "C" fn ours($($argument: $type),*) -> c_int {
+                // SAFETY: the program's arguments.
+                let plain = || unsafe { next!($name: fn($($type),*) -> c_int)($($argument),*) };
+                if !is_awake() {
+                    return plain();
+                }
+                blocking($number, $send, $receive, $communicator, $status, plain)
             }
-            let send = part(buffer, i64::from(count), datatype, destination, tag);
-            blocking($function, send, None, communicator, MPI_STATUS_IGNORE as *mut MPI_Status, plain)
-        })*
+
+            /// # Safety
+            /// As for MPI's function of this name.
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            #[allow(non_snake_case)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "mov rax, [rsp]",
+                    "mov [rip + {site}], rax",
+                    "jmp {ours}",
+                    site = sym POSTRIDER_OVERLAP_SITE, ours = sym ours,
+                );
+            }
+        };
     };
 }
 
-sends! {
-    send MPI_Send 0 c_int;
-    send_c MPI_Send_c 0 MPI_Count;
-    rsend MPI_Rsend 1 c_int;
-    rsend_c MPI_Rsend_c 1 MPI_Count;
-}
-
-macro_rules! receives {
-    ($($ours:ident $name:ident $count:ty;)*) => {
-        $(extern "C" fn $ours(
-            buffer: *mut c_void, count: $count, datatype: MPI_Datatype, source: c_int, tag: c_int, communicator: MPI_Comm,
-            status: *mut MPI_Status,
-        ) -> c_int {
-            // SAFETY: the program's arguments.
-            let plain = || unsafe {
-                next!($name: fn(*mut c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status) -> c_int)(buffer, count, datatype, source, tag, communicator, status)
-            };
-            if !is_awake() {
-                return plain();
-            }
-            let receive = part(buffer, i64::from(count), datatype, source, tag);
-            blocking(2, None, receive, communicator, status, plain)
-        })*
-    };
-}
-
-receives! {
-    recv MPI_Recv c_int;
-    recv_c MPI_Recv_c MPI_Count;
-}
-
-macro_rules! exchanges {
-    ($($ours:ident $name:ident $count:ty;)*) => {
-        $(#[allow(clippy::too_many_arguments)]
-        extern "C" fn $ours(
-            from: *const c_void, sent: $count, sent_as: MPI_Datatype, destination: c_int, send_tag: c_int,
-            to: *mut c_void, received: $count, received_as: MPI_Datatype, source: c_int, receive_tag: c_int,
-            communicator: MPI_Comm, status: *mut MPI_Status,
-        ) -> c_int {
-            // SAFETY: the program's arguments.
-            let plain = || unsafe {
-                next!($name: fn(
-                *const c_void, $count, MPI_Datatype, c_int, c_int, *mut c_void, $count, MPI_Datatype, c_int, c_int, MPI_Comm,
-                *mut MPI_Status,
-            ) -> c_int)(
-                from, sent, sent_as, destination, send_tag, to, received, received_as, source, receive_tag, communicator, status,
-            )
-            };
-            if !is_awake() {
-                return plain();
-            }
-            let send = part(from, i64::from(sent), sent_as, destination, send_tag);
-            let receive = part(to, i64::from(received), received_as, source, receive_tag);
-            blocking(3, send, receive, communicator, status, plain)
-        })*
-    };
-}
-
-exchanges! {
-    sendrecv MPI_Sendrecv c_int;
-    sendrecv_c MPI_Sendrecv_c MPI_Count;
-}
-
-macro_rules! replaces {
-    ($($ours:ident $name:ident $count:ty;)*) => {
-        $(#[allow(clippy::too_many_arguments)]
-        extern "C" fn $ours(
-            buffer: *mut c_void, count: $count, datatype: MPI_Datatype, destination: c_int, send_tag: c_int, source: c_int,
-            receive_tag: c_int, communicator: MPI_Comm, status: *mut MPI_Status,
-        ) -> c_int {
-            // SAFETY: the program's arguments.
-            let plain = || unsafe {
-                next!($name: fn(
-                *mut c_void, $count, MPI_Datatype, c_int, c_int, c_int, c_int, MPI_Comm, *mut MPI_Status,
-            ) -> c_int)(
-                buffer, count, datatype, destination, send_tag, source, receive_tag, communicator, status,
-            )
-            };
-            if !is_awake() {
-                return plain();
-            }
-            let send = part(buffer, i64::from(count), datatype, destination, send_tag);
-            let receive = part(buffer, i64::from(count), datatype, source, receive_tag);
-            blocking(4, send, receive, communicator, status, plain)
-        })*
-    };
-}
-
-replaces! {
-    replace MPI_Sendrecv_replace c_int;
-    replace_c MPI_Sendrecv_replace_c MPI_Count;
+carried_out! {
+    0: MPI_Send / MPI_Send_c (
+        buffer: *const c_void, count: Count, datatype: MPI_Datatype, destination: c_int, tag: c_int, communicator: MPI_Comm
+    ) sends part(buffer, count, datatype, destination, tag), receives None, on communicator, STATUS_IGNORE;
+    1: MPI_Rsend / MPI_Rsend_c (
+        buffer: *const c_void, count: Count, datatype: MPI_Datatype, destination: c_int, tag: c_int, communicator: MPI_Comm
+    ) sends part(buffer, count, datatype, destination, tag), receives None, on communicator, STATUS_IGNORE;
+    2: MPI_Recv / MPI_Recv_c (
+        buffer: *mut c_void, count: Count, datatype: MPI_Datatype, source: c_int, tag: c_int, communicator: MPI_Comm,
+        status: *mut MPI_Status
+    ) sends None, receives part(buffer, count, datatype, source, tag), on communicator, status;
+    3: MPI_Sendrecv / MPI_Sendrecv_c (
+        from: *const c_void, sent: Count, sent_as: MPI_Datatype, destination: c_int, send_tag: c_int,
+        to: *mut c_void, received: Count, received_as: MPI_Datatype, source: c_int, receive_tag: c_int,
+        communicator: MPI_Comm, status: *mut MPI_Status
+    ) sends part(from, sent, sent_as, destination, send_tag), receives part(to, received, received_as, source, receive_tag),
+        on communicator, status;
+    4: MPI_Sendrecv_replace / MPI_Sendrecv_replace_c (
+        buffer: *mut c_void, count: Count, datatype: MPI_Datatype, destination: c_int, send_tag: c_int, source: c_int,
+        receive_tag: c_int, communicator: MPI_Comm, status: *mut MPI_Status
+    ) sends part(buffer, count, datatype, destination, send_tag), receives part(buffer, count, datatype, source, receive_tag),
+        on communicator, status;
 }

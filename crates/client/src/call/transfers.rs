@@ -58,18 +58,6 @@ impl Transfer {
         Ok(Self { library, request, bytes: room })
     }
 
-    /// Whether it is complete; waits for nobody.
-    ///
-    /// # Errors
-    /// What MPI returns.
-    pub fn is_complete(&mut self) -> Result<bool> {
-        let (mut flag, mut status) = (0, MPI_Status::default());
-        let test = self.library.test;
-        // SAFETY: places for the results.
-        check("MPI_Test", unsafe { test(&raw mut self.request, &raw mut flag, &raw mut status) })?;
-        Ok(flag != 0)
-    }
-
     /// Waits until it is complete.
     ///
     /// # Errors

@@ -228,8 +228,8 @@ pub fn is_inside() -> bool {
     INSIDE.load(Relaxed)
 }
 
-/// The program calls the layer: calls of the system go through meanwhile.
-pub fn touched_by<R>(work: impl FnOnce() -> R) -> R {
+/// Works for the program in the layer: calls of the system go through meanwhile.
+pub fn in_the_layer<R>(work: impl FnOnce() -> R) -> R {
     let before = INSIDE.swap(true, Relaxed);
     SELECTOR.store(0, Release);
     let result = work();
@@ -401,6 +401,7 @@ mod dispatch {
     //! Syscall User Dispatch.
 
     use super::*;
+    use postrider_os::next::system_call;
 
     const PR_SET_SYSCALL_USER_DISPATCH: i32 = 59;
     /// What `si_code` says of such a signal.
@@ -508,26 +509,15 @@ mod dispatch {
         let arguments =
             [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_R10, libc::REG_R8, libc::REG_R9].map(at);
         if PLAIN.contains(&number) && !leads_to_closed(arguments) {
-            registers[libc::REG_RAX as usize] = as_it_is(number, arguments);
+            // SAFETY: the call that the program has made.
+            let answer = unsafe { system_call(number, arguments.map(|argument| argument as i64)) };
+            registers[libc::REG_RAX as usize] = answer;
             leave();
             return;
         }
         complete("a call of the system");
         // The call again: its instruction is two bytes long.
         registers[libc::REG_RIP as usize] -= 2;
-    }
-
-    /// The system's answer as the kernel gives it.
-    fn as_it_is(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
-        let answer: i64;
-        // SAFETY: the call that the program has made.
-        unsafe {
-            core::arch::asm!(
-                "syscall", inlateout("rax") number => answer, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
-                in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _,
-            );
-        }
-        answer
     }
 }
 

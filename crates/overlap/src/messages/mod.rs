@@ -131,7 +131,7 @@ pub fn complete(why: &'static str) {
     if ATTENTION.load(Relaxed) & MESSAGES == 0 || memory::is_inside() {
         return;
     }
-    memory::touched_by(|| {
+    memory::in_the_layer(|| {
         let begin = Instant::now();
         if let Some(layer) = layer().as_mut()
             && layer.complete(why)
@@ -177,7 +177,7 @@ fn microseconds(since: Instant) -> f64 {
 
 /// Carries out a blocking call of the program: its code, and for how many calls the layer need not be asked.
 pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
-    memory::touched_by(|| {
+    memory::in_the_layer(|| {
         let mut layer = layer();
         let layer = layer.get_or_insert_with(Layer::new);
         let begin = Instant::now();
