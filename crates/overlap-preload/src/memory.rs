@@ -15,8 +15,22 @@ use crate::next::next;
 /// Allocations of so many bytes come from the pool.
 static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Files whose handlers and threads are none of the program's: MPI libraries, and interpreters whose handlers only note that there was a signal.
-const KNOWN: [&str; 6] = ["libmpi", "libpmpi", "libmpich", "libpostrider", "python", "libpython"];
+/// Libraries whose handlers and threads do not look at the program's data: those of MPI and of networks under them, and interpreters whose handlers
+/// only note that there was a signal.
+const KNOWN: [&str; 12] = [
+    "libmpi",
+    "libpmpi",
+    "libmpich",
+    "libpostrider",
+    "libucs",
+    "libucp",
+    "libuct",
+    "libucm",
+    "libfabric",
+    "libpmi",
+    "python",
+    "libpython",
+];
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
@@ -199,18 +213,42 @@ extern "C" fn pthread_create(
 /// The program has a handler for a signal from now on.
 fn handles(signal: c_int, handler: usize) {
     let is_handler = handler != libc::SIG_DFL && handler != libc::SIG_IGN;
-    let concerns_us = matches!(signal, libc::SIGSEGV | libc::SIGSYS);
-    let theirs = is_handler && !is_in(handler, &KNOWN);
-    if theirs || (concerns_us && !is_in(handler, &KNOWN)) {
+    if is_handler && signal != libc::SIGSEGV && !is_in(handler, &KNOWN) {
         messages::stop("the program has handlers of signals");
     }
+}
+
+/// Answers for the signals that are ours, once they are: the old action. A new one is for faults that are not ours.
+fn is_ours(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+    match signal {
+        libc::SIGSEGV => memory::change_other_faults(new),
+        // SAFETY: the default action, which is all zeros.
+        libc::SIGSYS => memory::change_other_faults(None).map(|_| unsafe { core::mem::zeroed() }),
+        _ => None,
+    }
+}
+
+/// An action that is a handler and nothing else.
+fn action(handler: usize, flags: c_int) -> libc::sigaction {
+    // SAFETY: valid as zeros.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    (action.sa_sigaction, action.sa_flags) = (handler, flags);
+    action
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     // SAFETY: the program's argument.
-    if let Some(new) = unsafe { new.as_ref() } {
+    let asked = unsafe { new.as_ref() };
+    if let Some(new) = asked {
         handles(signal, new.sa_sigaction);
+    }
+    if let Some(before) = is_ours(signal, asked) {
+        if !old.is_null() {
+            // SAFETY: the program's place for the answer.
+            unsafe { *old = before };
+        }
+        return 0;
     }
     // SAFETY: as above.
     unsafe {
@@ -221,6 +259,9 @@ extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut li
 #[unsafe(no_mangle)]
 extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
+    if let Some(before) = is_ours(signal, Some(&action(handler, libc::SA_RESTART))) {
+        return before.sa_sigaction;
+    }
     // SAFETY: as above.
     unsafe { next!(signal: fn(c_int, usize) -> usize)(signal, handler) }
 }
@@ -228,6 +269,9 @@ extern "C" fn signal(signal: c_int, handler: usize) -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn bsd_signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
+    if let Some(before) = is_ours(signal, Some(&action(handler, libc::SA_RESTART))) {
+        return before.sa_sigaction;
+    }
     // SAFETY: as above.
     unsafe { next!(bsd_signal: fn(c_int, usize) -> usize)(signal, handler) }
 }
@@ -235,6 +279,9 @@ extern "C" fn bsd_signal(signal: c_int, handler: usize) -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn sysv_signal(signal: c_int, handler: usize) -> usize {
     handles(signal, handler);
+    if let Some(before) = is_ours(signal, Some(&action(handler, libc::SA_RESETHAND | libc::SA_NODEFER))) {
+        return before.sa_sigaction;
+    }
     // SAFETY: as above.
     unsafe { next!(sysv_signal: fn(c_int, usize) -> usize)(signal, handler) }
 }

@@ -10,7 +10,7 @@ struct Free {
     used: bool,
 }
 
-/// The free parts of a range, by their first address; neighbours are joined.
+/// The free parts of a range, by their first address. Neighbours are joined, but those that nobody has used stay by themselves.
 #[derive(Debug, Default)]
 pub struct Extents {
     free: BTreeMap<usize, Free>,
@@ -53,15 +53,19 @@ impl Extents {
 
     /// Gives bytes back. `used` says that they are not zero.
     pub fn give(&mut self, start: usize, bytes: usize, used: bool) {
-        let (mut first, mut end, mut used) = (start, start + bytes, used);
+        let (mut first, mut end) = (start, start + bytes);
         if let Some((&before, &free)) = self.free.range(..start).next_back()
             && before + free.bytes == start
+            && free.used == used
         {
             self.free.remove(&before);
-            (first, used) = (before, used || free.used);
+            first = before;
         }
-        if let Some(free) = self.free.remove(&end) {
-            (end, used) = (end + free.bytes, used || free.used);
+        if let Some(&free) = self.free.get(&end)
+            && free.used == used
+        {
+            self.free.remove(&end);
+            end += free.bytes;
         }
         self.keep(first, end - first, used);
     }
@@ -77,25 +81,27 @@ mod tests {
         #[test]
         fn what_is_taken_was_free_and_is_aligned(steps in proptest::collection::vec((1..40_usize, 0..4_u32, 0..10_usize), 1..60)) {
             let mut extents = Extents::new(64, 400);
+            // Whether it is taken, and whether it was used.
             let mut cells = [(false, false); 400];
             let mut live: Vec<(usize, usize)> = Vec::new();
             for (bytes, alignment, which) in steps {
                 if which < 4 && !live.is_empty() {
                     let (start, bytes) = live.swap_remove(which % live.len());
-                    cells[start - 64..start - 64 + bytes].fill((false, true));
-                    extents.give(start, bytes, true);
+                    let used = which < 3;
+                    cells[start - 64..start - 64 + bytes].fill((false, used));
+                    extents.give(start, bytes, used);
                     continue;
                 }
                 let alignment = 1 << alignment;
                 let expected = (64..464_usize).find(|start| {
                     start % alignment == 0 && start + bytes <= 464
-                        && cells[start - 64..start - 64 + bytes].iter().all(|(taken, _)| !taken)
+                        && cells[start - 64..start - 64 + bytes].iter().all(|cell| *cell == (false, cells[start - 64].1))
                 });
                 let taken = extents.take(bytes, alignment);
                 prop_assert_eq!(taken.map(|taken| taken.start), expected);
                 if let Some(Taken { start, used }) = taken {
                     let cells = &mut cells[start - 64..start - 64 + bytes];
-                    prop_assert!(used || cells.iter().all(|(_, used)| !used));
+                    prop_assert_eq!(used, cells[0].1);
                     cells.fill((true, true));
                     live.push((start, bytes));
                 }

@@ -10,7 +10,7 @@ mod extents;
 mod system;
 
 pub use system::{
-    Pool, buffer, close, has_closed, in_the_layer, install, is_inside, is_known_processor, open,
+    Pool, buffer, change_other_faults, close, has_closed, in_the_layer, install, is_inside, is_known_processor, open,
     signals_reach_us, store,
 };
 

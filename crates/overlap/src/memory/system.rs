@@ -137,7 +137,7 @@ impl Pool {
         };
         // SAFETY: memory that was just taken.
         unsafe {
-            if unit == HUGE && !taken.used {
+            if unit == HUGE {
                 libc::madvise(taken.start as *mut _, room, libc::MADV_HUGEPAGE);
             }
             if taken.used && zeros {
@@ -207,8 +207,8 @@ static CLOSED: Spin<Vec<Range>> = Spin::new(Vec::new());
 static ANY_CLOSED: AtomicBool = AtomicBool::new(false);
 /// Completes what is pending, and opens everything.
 static COMPLETE: OnceLock<fn(&'static str)> = OnceLock::new();
-/// What `SIGSEGV` did before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+/// What `SIGSEGV` would do without us, once it is ours.
+static BEFORE: Spin<Option<libc::sigaction>> = Spin::new(None);
 
 /// The system's number of this thread.
 fn this_thread() -> i32 {
@@ -347,9 +347,21 @@ pub fn install(completion: fn(&'static str)) -> io::Result<()> {
         if libc::sigaction(libc::SIGSEGV, &raw const action, &raw mut before) != 0 {
             return Err(io::Error::last_os_error());
         }
-        let _only_once = BEFORE.set(before);
+        *BEFORE.lock() = Some(before);
     }
     Ok(())
+}
+
+/// What `SIGSEGV` does where the fault is none of ours: the old action, in whose place the new one is from now on, if there is one. Nothing
+/// before [`install`], when the system knows it.
+#[must_use]
+pub fn change_other_faults(new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+    let mut before = BEFORE.lock();
+    let old = *before;
+    if let (Some(_), Some(new)) = (old, new) {
+        *before = Some(*new);
+    }
+    old
 }
 
 /// Whether an address is closed.
@@ -381,12 +393,12 @@ extern "C" fn touched(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
         }
     }
     // It is opened between the fault and this line by whoever interrupted, or it is not ours.
-    let Some(before) = BEFORE.get() else { return };
+    let Some(before) = *BEFORE.lock() else { return };
     // SAFETY: what the program had before, called as it asked for it.
     unsafe {
         match before.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => {
-                libc::sigaction(signal, before, std::ptr::null_mut());
+                libc::sigaction(signal, &raw const before, std::ptr::null_mut());
             }
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
                 std::mem::transmute::<usize, Handler>(handler)(signal, info, context);

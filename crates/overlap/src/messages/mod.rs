@@ -120,9 +120,8 @@ pub fn stop(why: &'static str) {
     if !OFF.swap(true, Relaxed) {
         complete(why);
         WATCHING.store(0, Relaxed);
-        if let Some(layer) = layer().as_mut() {
-            *layer.counts.plain.entry(why).or_default() += 1;
-        }
+        // Perhaps before the first call: then the layer has only this to tell.
+        *layer().get_or_insert_default().counts.plain.entry(why).or_default() += 1;
     }
 }
 
