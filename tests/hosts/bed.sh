@@ -8,14 +8,22 @@
 # BED_STATE   the directory of the bed, with central/source and the like
 # BED_STAYS   yes if it lives until it is killed
 # BED_SLOW    options of postrider-slowfs, when central/ is to be slow, and BED_SLOWFS, the program
+# BED_LINK    microseconds and Mbit/s, when links are to be slow, and BED_SLOW_LINK, the program
 set -eu
 
 # Network namespaces by name, and the roots of the hosts.
 mount -t tmpfs tmpfs /run
 mkdir /run/roots
 ip link set lo up
-ip link add switch type bridge
-ip link set switch up
+if [ -n "${BED_LINK:-}" ]; then
+    mkfifo "$BED_STATE/ports"
+    # Two words on purpose.
+    # shellcheck disable=SC2086
+    "$BED_SLOW_LINK" $BED_LINK "$BED_STATE/ports" &
+else
+    ip link add switch type bridge
+    ip link set switch up
+fi
 
 if [ -n "${BED_SLOW:-}" ]; then
     # Several words on purpose: the options.

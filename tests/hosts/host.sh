@@ -10,7 +10,6 @@
 # BED_VISIBLE   directories that every host sees at their places, read-only, one a line
 # BED_TMP       size of /tmp, such as 16m, or nothing
 # BED_FIREWALL  yes: only port 22 can be reached; peers: and that only from h0; slurm: and the ports of Slurm; no: everything
-# BED_DELAY     milliseconds that a packet waits on its way out, or nothing
 # BED_KEY       yes if somebody on this host can log in on others
 # BED_USER      user and group number of sshd and of whoever logs in, when the bed has no real root
 set -eu
@@ -21,14 +20,15 @@ start() {
     ip netns delete "$BED_HOST" 2>/dev/null || true
     ip netns add "$BED_HOST"
     ip link add "port$BED_INDEX" type veth peer name eth0 netns "$BED_HOST"
-    ip link set "port$BED_INDEX" master switch up
+    ip link set "port$BED_INDEX" up
+    if [ -p "$BED_STATE/ports" ]; then
+        echo "port$BED_INDEX" >"$BED_STATE/ports"
+    else
+        ip link set "port$BED_INDEX" master switch
+    fi
     ip -n "$BED_HOST" link set lo up
     ip -n "$BED_HOST" address add "$network.$((BED_INDEX + 1))/24" dev eth0
     ip -n "$BED_HOST" link set eth0 up
-    if [ -n "$BED_DELAY" ]; then
-        ip netns exec "$BED_HOST" tc qdisc add dev eth0 root netem delay "${BED_DELAY}ms" ||
-            { echo "this kernel cannot delay packets: it has no netem" && exit 1; }
-    fi
     [ "$BED_FIREWALL" = no ] || firewall
     mkdir -p "$root"
     nsenter --net="/run/netns/$BED_HOST" unshare --mount --uts --ipc --pid --fork --kill-child=KILL "$0" boot &

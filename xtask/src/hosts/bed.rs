@@ -35,6 +35,15 @@ pub enum Firewall {
     No,
 }
 
+/// The links between the hosts, when they are slow ones.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Link {
+    /// How long each packet is on its way.
+    pub delay_us: u32,
+    /// How much a link carries in each direction.
+    pub mbit_s: u32,
+}
+
 /// What a bed is like.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Options {
@@ -44,8 +53,8 @@ pub struct Options {
     pub firewall: Firewall,
     /// Whether hosts other than h0 can log in on others.
     pub keys: bool,
-    /// How long each packet waits.
-    pub delay_ms: Option<u32>,
+    /// Links that are slow.
+    pub link: Option<Link>,
     /// The size of /tmp.
     pub tmp: Option<String>,
     /// Options of postrider-slowfs when /central is to be slow.
@@ -64,7 +73,7 @@ impl Default for Options {
             hosts: 3,
             firewall: Firewall::Yes,
             keys: true,
-            delay_ms: None,
+            link: None,
             tmp: None,
             slow: None,
             rootless: false,
@@ -325,7 +334,7 @@ impl Bed {
             [Some(workspace::root().to_owned()), Some(workspace::target()?), self.options.visible.clone()];
         let visible: Vec<String> =
             places.into_iter().flatten().map(|place| place.display().to_string()).collect();
-        let Options { firewall, keys, delay_ms, tmp, rootless, .. } = &self.options;
+        let Options { firewall, keys, tmp, rootless, .. } = &self.options;
         let firewall = match firewall {
             Firewall::Yes => "yes",
             Firewall::Peers => "peers",
@@ -338,7 +347,6 @@ impl Bed {
         command.env("HOME", home).env("BED_STATE", &self.state).env("BED_HOST", &name);
         command.env("BED_INDEX", host.to_string()).env("BED_VISIBLE", visible.join("\n")).env("BED_KEY", key);
         command.env("BED_TMP", tmp.as_deref().unwrap_or("")).env("BED_FIREWALL", firewall);
-        command.env("BED_DELAY", delay_ms.map_or(String::new(), |delay| delay.to_string()));
         command.env("BED_USER", user);
         let status = command.status().context("nsenter does not start: scripts/setup installs it")?;
         ensure!(status.success(), "{name} does not start: {}", log(&self.state, &name));
@@ -387,6 +395,9 @@ fn launch(state: &Path, options: &Options, life: Life) -> Result<(Child, Option<
         std::fs::create_dir_all(state.join("slow-source"))?;
         command.env("BED_SLOW", slow).env("BED_SLOWFS", slowfs()?);
     }
+    if let Some(Link { delay_us, mbit_s }) = options.link {
+        command.env("BED_LINK", format!("{delay_us} {mbit_s}")).env("BED_SLOW_LINK", slow_link()?);
+    }
     command.stdout(log_file.try_clone()?).stderr(log_file);
     if life == Life::Stays {
         command.env("BED_STAYS", "yes").stdin(Stdio::null());
@@ -403,6 +414,17 @@ pub fn slowfs() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args(["build", "--quiet", "--package", "postrider-slowfs"]))?;
     Ok(workspace::target()?.join("debug/postrider-slowfs"))
+}
+
+/// The program of slow links, compiled when it is missing or old.
+fn slow_link() -> Result<PathBuf> {
+    let (source, program) = (scripts().join("slow_link.c"), workspace::target()?.join("debug/slow_link"));
+    let changed = |path: &Path| std::fs::metadata(path).and_then(|data| data.modified()).ok();
+    if changed(&program) < changed(&source) {
+        let mut compile = Command::new("cc");
+        workspace::run(compile.args(["-O2", "-std=c11", "-o"]).arg(&program).arg(&source))?;
+    }
+    Ok(program)
 }
 
 /// Where the scripts are that hosts run.

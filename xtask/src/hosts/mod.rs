@@ -16,7 +16,7 @@ pub mod runner;
 pub mod watch;
 
 use anyhow::{Context, Result, ensure};
-use bed::{Bed, Firewall, Options};
+use bed::{Bed, Firewall, Link, Options};
 use clap::Subcommand;
 use std::path::PathBuf;
 
@@ -61,9 +61,12 @@ struct Up {
     /// Only h0 has a key to log in on others.
     #[arg(long)]
     no_keys: bool,
-    /// Milliseconds that each packet waits; needs a kernel with netem.
-    #[arg(long, value_name = "MILLISECONDS")]
+    /// Microseconds that each packet is on its way.
+    #[arg(long, value_name = "MICROSECONDS")]
     delay: Option<u32>,
+    /// Millions of bits that a link carries in a second.
+    #[arg(long, value_name = "MBIT/S", default_value_t = 1000, requires = "delay")]
+    rate: u32,
     /// Size of /tmp on each host, such as 16m.
     #[arg(long, value_name = "SIZE")]
     tmp: Option<String>,
@@ -106,7 +109,7 @@ fn bring_up(up: &Up) -> Result<()> {
         hosts: up.hosts,
         firewall: up.firewall,
         keys: !up.no_keys,
-        delay_ms: up.delay,
+        link: up.delay.map(|delay_us| Link { delay_us, mbit_s: up.rate }),
         tmp: up.tmp.clone(),
         slow: up.slow.clone(),
         rootless: up.rootless,
