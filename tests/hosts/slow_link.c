@@ -4,7 +4,8 @@
  * It stands in the place of the bridge between the hosts of a bed. Each line that it reads from the named pipe PORTS is the name of an
  * interface, the bed's end of a host's link. A frame leaves its host when those before it have left, at MBIT_S million bits a second, enters
  * the link of its destination as soon as that is free, and arrives DELAY_US microseconds later. Frames come as the hosts' network cards would
- * get them, before they are cut into packets, so that a switch of one process keeps pace.
+ * get them, before they are cut into packets, so that a switch of one process keeps pace. The kernel notes when each of them came: so the
+ * switch sleeps until the next one is due, and takes what has come meanwhile together, instead of waking for each.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -31,8 +32,8 @@ enum {
     /* What waits for a port at most; more is lost, as in a switch. */
     WAITING_MAX = 16 << 20,
     SOCKET_BYTES = 64 << 20,
-    /* Frames of one port that are taken before the others have their turn. */
-    TURN = 16
+    /* What is due so soon is delivered at once. */
+    SOON_NS = 3000
 };
 
 struct frame {
@@ -66,7 +67,7 @@ static void fail(const char *what)
 static int64_t now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -81,7 +82,8 @@ static int open_port(const char *name)
     if (port < 0 || place.sll_ifindex == 0)
         fail(name);
     if (setsockopt(port, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on) != 0 ||
-        setsockopt(port, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) != 0)
+        setsockopt(port, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) != 0 ||
+        setsockopt(port, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0)
         fail("packets as they come");
     /* Without the rights for that the usual size has to do. */
     (void)setsockopt(port, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
@@ -141,20 +143,44 @@ static void send_to(struct port *port, const unsigned char *data, size_t bytes, 
     port->last = &frame->next;
 }
 
+/* The next frame of a port, and when it came; fewer bytes than a frame has when there is none. */
+static ssize_t receive(struct port *from, unsigned char data[FRAME_MAX], int64_t *came_ns)
+{
+    union {
+        struct cmsghdr aligned;
+        char room[256];
+    } control;
+    struct iovec place = {.iov_base = data, .iov_len = FRAME_MAX};
+    struct msghdr message = {.msg_iov = &place, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t bytes = recvmsg(from->socket, &message, 0);
+
+    *came_ns = now_ns();
+    if (bytes < 0)
+        return bytes;
+    for (struct cmsghdr *note = CMSG_FIRSTHDR(&message); note; note = CMSG_NXTHDR(&message, note)) {
+        if (note->cmsg_level == SOL_SOCKET && note->cmsg_type == SCM_TIMESTAMPNS) {
+            struct timespec stamp;
+            memcpy(&stamp, CMSG_DATA(note), sizeof stamp);
+            *came_ns = stamp.tv_sec * INT64_C(1000000000) + stamp.tv_nsec;
+        }
+    }
+    return bytes;
+}
+
 /* A frame goes to the port behind which its destination has been seen, or to all others. */
 static void take_frames(struct port *from)
 {
     static unsigned char data[FRAME_MAX];
-    for (int i = 0; i < TURN; i++) {
-        ssize_t bytes = recv(from->socket, data, sizeof data, 0);
+    for (;;) {
+        int64_t came_ns;
+        ssize_t bytes = receive(from, data, &came_ns);
         const unsigned char *to = data + HEADER, *sender = to + ETH_ALEN;
         struct port *port = ports;
 
         if (bytes < HEADER + ETH_HLEN)
             return;
         memcpy(from->address, sender, ETH_ALEN);
-        int64_t now = now_ns();
-        int64_t begin_ns = from->out_free_ns > now ? from->out_free_ns : now;
+        int64_t begin_ns = from->out_free_ns > came_ns ? from->out_free_ns : came_ns;
         from->out_free_ns = begin_ns + (int64_t)((double)(bytes - HEADER) * ns_per_byte);
         while (port < ports + port_count && memcmp(port->address, to, ETH_ALEN) != 0)
             port++;
@@ -171,7 +197,7 @@ static void take_frames(struct port *from)
 /* Delivers what has arrived at a port; when the next frame does. */
 static int64_t deliver(struct port *port, int64_t now)
 {
-    while (port->first && port->first->due_ns <= now) {
+    while (port->first && port->first->due_ns <= now + SOON_NS) {
         struct frame *frame = port->first;
         /* What the other side has no room for is lost. */
         (void)send(port->socket, frame->data, frame->bytes, 0);
@@ -209,14 +235,14 @@ int main(int argc, char **argv)
             waited[i + 1] = (struct pollfd){.fd = ports[i].socket, .events = POLLIN};
         }
         waited[0] = (struct pollfd){.fd = names, .events = POLLIN};
-        int64_t wait_ns = next - now_ns() > 0 ? next - now_ns() : 0;
-        struct timespec wait = {.tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000};
-        if (ppoll(waited, (nfds_t)port_count + 1, next == INT64_MAX ? NULL : &wait, NULL) <= 0)
-            continue;
+        if (next == INT64_MAX) {
+            (void)poll(waited, (nfds_t)port_count + 1, -1);
+        } else {
+            struct timespec until = {.tv_sec = next / 1000000000, .tv_nsec = next % 1000000000};
+            (void)clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
+        }
         for (int i = 0; i < port_count; i++)
-            if (waited[i + 1].revents)
-                take_frames(ports + i);
-        if (waited[0].revents)
-            read_names(names);
+            take_frames(ports + i);
+        read_names(names);
     }
 }

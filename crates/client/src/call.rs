@@ -81,6 +81,7 @@ functions! {
     isend = "PMPI_Isend_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
     irecv = "PMPI_Irecv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
     wait = "PMPI_Wait", (*mut MPI_Request, *mut MPI_Status);
+    test = "PMPI_Test", (*mut MPI_Request, *mut c_int, *mut MPI_Status);
     get_count = "PMPI_Get_count_c", (*const MPI_Status, MPI_Datatype, *mut MPI_Count);
     barrier = "PMPI_Barrier", (MPI_Comm);
     bcast = "PMPI_Bcast_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Comm);

@@ -58,6 +58,18 @@ impl Transfer {
         Ok(Self { library, request, bytes: room })
     }
 
+    /// Whether a send is complete; waits for nobody, but lets the library go on with what is on its way.
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn is_sent(&mut self) -> Result<bool> {
+        let (mut flag, mut status) = (0, MPI_Status::default());
+        let test = self.library.test;
+        // SAFETY: a request of ours, and places for the results.
+        check("MPI_Test", unsafe { test(&raw mut self.request, &raw mut flag, &raw mut status) })?;
+        Ok(flag != 0)
+    }
+
     /// Waits until it is complete.
     ///
     /// # Errors

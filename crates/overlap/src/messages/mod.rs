@@ -26,6 +26,8 @@ use predictor::{Call, Method, Predictor, Step};
 const COPY_MAX: i64 = 1 << 20;
 /// Pairs of buffers with more pieces than this count as overlapping.
 const PIECES_MAX: usize = 1 << 16;
+/// How often the library is asked to send what it has accepted, when the program is going to compute.
+const PUSHES: usize = 4;
 /// Calls over which it is looked whether there is anything to gain.
 const LOOK: u64 = 1000;
 /// Calls that take less than so many microseconds are left alone.
@@ -187,8 +189,10 @@ pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
         let code = match layer.start(blocking, step) {
             Ok(()) => {
                 layer.counts.asynchronous += 1;
-                if step.method == Method::AtLastCall && step.is_last {
+                if step.is_last && step.method == Method::AtLastCall {
                     layer.complete("the last call of a chain");
+                } else if step.is_last {
+                    layer.push();
                 }
                 MPI_SUCCESS
             }
@@ -386,6 +390,16 @@ impl Layer {
             }
             if let Ok(bytes) = self.pack(sent) {
                 self.packed.insert(position, bytes);
+            }
+        }
+    }
+
+    /// Lets the library send what it has accepted and not sent yet: it may not be asked again for long.
+    fn push(&mut self) {
+        for _ in 0..PUSHES {
+            let mut sent = self.sends.iter_mut().map(|send| send.is_sent().unwrap_or(true));
+            if sent.by_ref().all(|sent| sent) {
+                return;
             }
         }
     }
