@@ -157,6 +157,39 @@ static void shorter(int left, int right)
     free(pairs);
 }
 
+/* Statuses, looked at before and after the data, in copies, and of messages that are shorter than their buffers. */
+static void statuses(double *u, double *v, int round, int left, int right)
+{
+    static MPI_Status kept;
+    MPI_Status status[3], copy;
+    Count count;
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_Sendrecv(u + i, N * (3 - i), MPI_DOUBLE, right, 13 + i, v + 2500 * i, N * 3, MPI_DOUBLE, left, 13 + i, MPI_COMM_WORLD,
+                        status + i));
+        CHECK_EQ(status[i].MPI_SOURCE, left);
+        CHECK_EQ(status[i].MPI_TAG, 13 + i);
+    }
+    copy = status[1];
+    kept = status[2];
+    OK(MPI_Get_count(status, MPI_DOUBLE, &count));
+    CHECK_EQ(count, N * 3);
+    memset(status, 0xff, sizeof status);
+    CHECK(v[2500 + 2 * N - 1] == value(left, round, 2, 0));
+    OK(MPI_Get_count(&copy, MPI_DOUBLE, &count));
+    CHECK_EQ(count, N * 2);
+    OK(MPI_Get_count(&kept, MPI_BYTE, &count));
+    CHECK_EQ(count, N * sizeof *u);
+    OK(MPI_Get_count(&kept, MPI_DOUBLE, &count));
+    CHECK_EQ(count, N);
+    OK(MPI_Sendrecv(u, 1, MPI_DOUBLE, MPI_PROC_NULL, 13, v, N, MPI_DOUBLE, MPI_PROC_NULL, 13, MPI_COMM_WORLD, status));
+    CHECK_EQ(status[0].MPI_SOURCE, MPI_PROC_NULL);
+    OK(MPI_Sendrecv(u, N, MPI_DOUBLE, right, 16, v, N, MPI_DOUBLE, MPI_ANY_SOURCE, 16, MPI_COMM_WORLD, status));
+    CHECK_EQ(status[0].MPI_SOURCE, left);
+    OK(MPI_Get_count(status, MPI_DOUBLE, &count));
+    CHECK_EQ(count, N);
+    CHECK(v[N - 1] == value(left, round, 0, N - 1));
+}
+
 /* A chain of plain receives and sends around the ring, by any source and tag. */
 static void ring(double *u, int left, int right)
 {
@@ -189,7 +222,7 @@ int main(int argc, char **argv)
         unsigned seed = state;
         for (int round = 0; round < ROUNDS; round++) {
             set(u, round);
-            switch (next(8)) {
+            switch (next(9)) {
             case 0:
                 descriptors(u, round, left, right);
                 break;
@@ -216,6 +249,11 @@ int main(int argc, char **argv)
                 OK(MPI_Sendrecv(u, N, MPI_DOUBLE, MPI_PROC_NULL, 12, v, N, MPI_DOUBLE, MPI_PROC_NULL, 12, MPI_COMM_WORLD,
                                 MPI_STATUS_IGNORE));
                 CHECK(v[9] == value(left, round, 0, 9));
+                break;
+            case 6:
+                for (int again = 0; again < 6; again++) {
+                    statuses(u, v, round, left, right);
+                }
                 break;
             default:
                 for (int again = 0; again < 6; again++) {

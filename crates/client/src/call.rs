@@ -12,7 +12,7 @@ mod requests;
 mod scope;
 mod transfers;
 
-pub use communicators::{Communicator, OwnedCommunicator, Parts};
+pub use communicators::{Communicator, Handling, OwnedCommunicator, Parts};
 pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
 pub use info::info_values;
 pub use one_sided::{Epochs, Numbers, Place};
@@ -74,6 +74,7 @@ functions! {
     comm_split = "PMPI_Comm_split", (MPI_Comm, c_int, c_int, *mut MPI_Comm);
     comm_split_type = "PMPI_Comm_split_type", (MPI_Comm, c_int, c_int, MPI_Info, *mut MPI_Comm);
     comm_set_errhandler = "PMPI_Comm_set_errhandler", (MPI_Comm, MPI_Errhandler);
+    comm_get_errhandler = "PMPI_Comm_get_errhandler", (MPI_Comm, *mut MPI_Errhandler);
     comm_group = "PMPI_Comm_group", (MPI_Comm, *mut MPI_Group);
     comm_free = "PMPI_Comm_free", (*mut MPI_Comm);
     send = "PMPI_Send_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm);

@@ -13,8 +13,8 @@ pub mod shape;
 use std::fmt;
 
 pub use call::{
-    Buffer, Communicator, Contents, Datatype, Epochs, Numbers, Outcome, OwnedCommunicator, OwnedDatatype,
-    Parts, Pending, Place, Received, Transfer, loaded_after,
+    Buffer, Communicator, Contents, Datatype, Epochs, Handling, Numbers, Outcome, OwnedCommunicator,
+    OwnedDatatype, Parts, Pending, Place, Received, Transfer, loaded_after,
 };
 
 use call::Library;

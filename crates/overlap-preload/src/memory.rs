@@ -59,6 +59,11 @@ static START: extern "C" fn() = {
 
 extern "C" fn at_exit() {
     messages::complete("exit");
+    if let Some(code) = messages::late_error() {
+        eprintln!(
+            "postrider: a message that overlap received after its call had returned failed with error code {code}"
+        );
+    }
     crate::report::write();
 }
 

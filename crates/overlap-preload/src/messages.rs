@@ -35,24 +35,42 @@ fn is_awake() -> bool {
 }
 
 /// Others may see from a call how far this process is.
-extern "C" fn completing(next: &Next) -> *mut c_void {
+extern "C" fn completing(next: &Next, _first: usize) -> *mut c_void {
     files::publish();
     messages::complete("another call of MPI");
     next.address()
 }
 
-/// The program is asynchronous already, or has error handlers.
-extern "C" fn stopping(next: &Next) -> *mut c_void {
+/// The program is asynchronous already.
+extern "C" fn stopping(next: &Next, _first: usize) -> *mut c_void {
     files::publish();
-    messages::stop("the program has nonblocking or one-sided operations, or error handlers");
+    messages::stop("the program has nonblocking or one-sided operations");
     next.address()
 }
 
 /// A handle may stand for something else from now on.
-extern "C" fn forgetting(next: &Next) -> *mut c_void {
+extern "C" fn forgetting(next: &Next, _first: usize) -> *mut c_void {
     files::publish();
-    messages::complete("a handle is freed");
+    messages::complete("a handle is freed, or an error handler set");
     messages::forget_handles();
+    next.address()
+}
+
+/// The program looks at a status.
+extern "C" fn resolving(next: &Next, first: usize) -> *mut c_void {
+    files::publish();
+    messages::complete("the program looks at a status");
+    let status = first as *mut MPI_Status;
+    if !status.is_null() {
+        // SAFETY: the program's argument. What is still to come was written by us, so that it can be written.
+        unsafe {
+            let before = status.read_unaligned();
+            let complete = messages::complete_status(before);
+            if complete != before {
+                status.write_unaligned(complete);
+            }
+        }
+    }
     next.address()
 }
 
@@ -75,6 +93,7 @@ macro_rules! go_on {
                 "jmp rax",
                 "2:",
                 "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+                "mov rsi, rdi",
                 "lea rdi, [rip + {next}]",
                 "call {before}",
                 "pop r11", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
@@ -97,9 +116,9 @@ fn blocking(
     status: *mut MPI_Status,
     plain: impl FnOnce() -> c_int,
 ) -> c_int {
-    let has_status = status != STATUS_IGNORE;
+    let status = (status != STATUS_IGNORE).then_some(status as usize);
     let site = POSTRIDER_OVERLAP_SITE.load(Relaxed);
-    let blocking = Blocking { function, site, send, receive, communicator, has_status };
+    let blocking = Blocking { function, site, send, receive, communicator, status };
     let (code, pause) = messages::call(&blocking, plain);
     PAUSE.store(pause, Relaxed);
     code

@@ -14,6 +14,17 @@ pub struct Communicator {
     pub(crate) handle: MPI_Comm,
 }
 
+/// What becomes of an error (section 9.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handling {
+    /// It ends processes.
+    Ends,
+    /// It is returned.
+    Returns,
+    /// A function of the program is called.
+    Calls,
+}
+
 /// A communicator that is freed with this value, which is a collective call.
 #[derive(Debug)]
 pub struct OwnedCommunicator(Communicator);
@@ -66,6 +77,32 @@ impl Communicator {
         // SAFETY: a place for the result.
         check("MPI_Comm_test_inter", unsafe { (self.library.comm_test_inter)(self.handle, &raw mut flag) })?;
         Ok(flag != 0)
+    }
+
+    /// What becomes of errors (section 9.3.2).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn error_handling(self) -> Result<Handling> {
+        let mut handler = MPI_ERRHANDLER_NULL;
+        let ask = self.library.comm_get_errhandler;
+        // SAFETY: a place for the result.
+        check("MPI_Comm_get_errhandler", unsafe { ask(self.handle, &raw mut handler) })?;
+        match handler {
+            MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT => Ok(Handling::Ends),
+            MPI_ERRORS_RETURN => Ok(Handling::Returns),
+            _ => {
+                // SAFETY: a reference that we were given.
+                check("MPI_Errhandler_free", unsafe { (self.library.errhandler_free)(&raw mut handler) })?;
+                Ok(Handling::Calls)
+            }
+        }
+    }
+
+    /// Its handle.
+    #[must_use]
+    pub fn handle(self) -> MPI_Comm {
+        self.handle
     }
 
     /// A communicator of the same processes without attributes, on which errors are returned (section 7.4.2).

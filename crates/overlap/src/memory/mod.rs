@@ -10,8 +10,8 @@ mod extents;
 mod system;
 
 pub use system::{
-    Pool, buffer, change_other_faults, close, has_closed, in_the_layer, install, is_inside,
-    is_known_processor, open, signals_reach_us, store,
+    Pool, buffer, change_other_faults, change_status, close, has_closed, has_closed_status, in_the_layer,
+    install, is_inside, is_known_processor, open, signals_reach_us, store,
 };
 
 /// A range of addresses.

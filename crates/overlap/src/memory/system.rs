@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize};
 
-use postrider_abi::MPI_Datatype;
+use postrider_abi::{MPI_Datatype, MPI_Status};
 use postrider_client::{Buffer, Mpi};
 
 use super::Range;
@@ -318,6 +318,19 @@ pub fn store(mut bytes: &[u8], pieces: impl Iterator<Item = (usize, usize)>) {
         unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), address as *mut u8, piece.len()) };
         bytes = rest;
     }
+}
+
+/// Whether the place of a status is closed.
+#[must_use]
+pub fn has_closed_status(address: usize) -> bool {
+    has_closed(Range { start: address, bytes: size_of::<MPI_Status>() })
+}
+
+/// Changes the status that the program has given to the call that it is in.
+pub fn change_status(address: usize, change: impl FnOnce(MPI_Status) -> MPI_Status) {
+    let place = address as *mut MPI_Status;
+    // SAFETY: the program promises MPI that its status can be written until the call returns.
+    unsafe { place.write_unaligned(change(place.read_unaligned())) };
 }
 
 /// Whether system calls can be caught on this processor.

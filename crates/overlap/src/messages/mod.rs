@@ -5,8 +5,9 @@
 //! before any other call that could see a difference. `predictor` says which calls are worth it.
 
 pub mod predictor;
+mod statuses;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,12 +16,13 @@ use std::time::Instant;
 use postrider_abi::*;
 use postrider_client::layout::{self, Layout};
 use postrider_client::shape::Shape;
-use postrider_client::{Buffer, Communicator, Datatype, Error, Mpi, Transfer};
+use postrider_client::{Buffer, Communicator, Datatype, Error, Handling, Mpi, Transfer};
 
 use crate::memory::{self, Pool, Range};
 use crate::settings::{self, Memory};
 use crate::{ATTENTION, MESSAGES};
 use predictor::{Call, Method, Predictor, Step};
+use statuses::{Statuses, Ticket};
 
 /// Longer sends are not copied, but left as they are.
 const COPY_MAX: i64 = 1 << 20;
@@ -61,8 +63,8 @@ pub struct Blocking {
     pub receive: Option<Part>,
     /// On which communicator.
     pub communicator: MPI_Comm,
-    /// Whether the program wants the status.
-    pub has_status: bool,
+    /// The address of the status, if the program wants one.
+    pub status: Option<usize>,
 }
 
 /// A receive on its way.
@@ -70,6 +72,17 @@ pub struct Blocking {
 struct Pending {
     transfer: Transfer,
     part: Part,
+    /// What the program's status holds meanwhile.
+    ticket: Option<Ticket>,
+}
+
+/// What is known of a communicator.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    /// Number of processes; none if it has two groups.
+    size: Option<i32>,
+    /// What becomes of errors.
+    handling: Handling,
 }
 
 #[derive(Debug, Default)]
@@ -83,7 +96,12 @@ struct Layer {
     packed: BTreeMap<usize, Vec<u8>>,
     layouts: BTreeMap<MPI_Datatype, Option<Layout>>,
     overlaps: BTreeMap<[(usize, i64, MPI_Datatype); 2], bool>,
-    sizes: BTreeMap<MPI_Comm, Option<i32>>,
+    facts: BTreeMap<MPI_Comm, Facts>,
+    statuses: Statuses,
+    /// The code of an error that belongs to a call that has returned.
+    late: Option<i32>,
+    /// Calls that have returned an error.
+    failing: BTreeSet<Call>,
     counts: Counts,
     /// Calls since it was last looked whether there is anything to gain, and the microseconds that they took.
     look: (u64, f64),
@@ -104,6 +122,8 @@ pub struct Counts {
 static LAYER: Mutex<Option<Layer>> = Mutex::new(None);
 /// 1 until this part stops: calls that make it stop have to be seen.
 pub static WATCHING: AtomicU8 = AtomicU8::new(1);
+/// 1 from the first call on that was made asynchronous: statuses that the program asks about may be unknown yet.
+pub static STATUSES: AtomicU8 = AtomicU8::new(0);
 
 static OFF: AtomicBool = AtomicBool::new(false);
 
@@ -163,12 +183,33 @@ pub fn chains() -> Vec<String> {
     layer().as_ref().map(|layer| layer.predictor.chains().map(line).collect()).unwrap_or_default()
 }
 
+/// The program asks about a status, or a copy of one, that may not have been complete when it got it: the complete one.
+#[must_use]
+pub fn complete_status(status: MPI_Status) -> MPI_Status {
+    let Some(ticket) = Ticket::of(&status) else { return status };
+    let found = layer().as_ref().and_then(|layer| {
+        let (bytes, mut complete) = (layer.statuses.bytes(ticket)?, status);
+        layer.mpi?.set_status(&mut complete, bytes as i64).ok()?;
+        Some(MPI_Status { MPI_SOURCE: status.MPI_SOURCE, MPI_TAG: status.MPI_TAG, ..complete })
+    });
+    found.unwrap_or_else(|| {
+        eprintln!("postrider: more messages have come since than overlap remembers for a status; run without --overlap");
+        std::process::abort()
+    })
+}
+
+/// An error that belongs to a call that has returned, and that no later call could tell.
+#[must_use]
+pub fn late_error() -> Option<i32> {
+    layer().as_ref().and_then(|layer| layer.late)
+}
+
 /// Datatypes and communicators may have other handles from now on.
 pub fn forget_handles() {
     if !memory::is_inside()
         && let Some(layer) = layer().as_mut()
     {
-        (layer.layouts, layer.overlaps, layer.sizes) = Default::default();
+        (layer.layouts, layer.overlaps, layer.facts) = Default::default();
     }
 }
 
@@ -182,7 +223,8 @@ pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
         let mut layer = layer();
         let layer = layer.get_or_insert_with(Layer::new);
         let begin = Instant::now();
-        let step = layer.predictor.step(key(blocking));
+        let call = key(blocking);
+        let step = layer.predictor.step(call);
         if step.position == 0 || !step.is_expected {
             layer.complete("another call");
         }
@@ -199,9 +241,14 @@ pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
             Err(why) => {
                 layer.complete("a call that stays as it is");
                 *layer.counts.plain.entry(why).or_default() += 1;
-                plain()
+                let code = plain();
+                if code != MPI_SUCCESS {
+                    layer.failing.insert(call);
+                }
+                code
             }
         };
+        let code = if code == MPI_SUCCESS { layer.late.take().unwrap_or(code) } else { code };
         let spent = microseconds(begin);
         layer.predictor.spend(spent);
         (code, layer.pause(spent))
@@ -266,14 +313,15 @@ impl Layer {
         if step.method == Method::Plain {
             return Err("nothing to gain, or not known yet");
         }
-        if blocking.has_status {
-            return Err("the program wants the status");
-        }
         let mpi = self.mpi.ok_or(MPI_SAYS)?;
         let communicator = mpi.communicator(blocking.communicator);
         let there = |part: &Part| part.peer != MPI_PROC_NULL;
         let (send, receive) = (blocking.send.filter(there), blocking.receive.filter(there));
-        self.check(communicator, blocking.communicator, send, receive)?;
+        self.check(communicator, send, receive)?;
+        self.check_errors(communicator, &key(blocking), step)?;
+        if blocking.status.is_some() && receive.is_none_or(|part| part.peer < 0 || part.tag < 0) {
+            return Err("a status whose source or tag is not known");
+        }
         if let Some(part) = send {
             self.check_send(part, step)?;
         }
@@ -283,7 +331,8 @@ impl Layer {
             pending.into_iter().any(|other| layer.overlap(part, other))
         };
         let needs = send.is_some_and(|part| !self.packed.contains_key(&step.position) && meets(self, part));
-        if needs || receive.is_some_and(|part| meets(self, part)) {
+        let has_status_there = blocking.status.is_some_and(memory::has_closed_status);
+        if needs || has_status_there || receive.is_some_and(|part| meets(self, part)) {
             self.complete("a call needs data that is on its way");
         }
         let bytes = match send {
@@ -294,17 +343,23 @@ impl Layer {
             }),
         };
         ATTENTION.fetch_or(MESSAGES, Relaxed);
+        STATUSES.store(1, Relaxed);
         if let Some(part) = receive {
             let room = self.size(part).ok_or(MPI_SAYS)? as usize;
             let transfer = Transfer::receive(communicator, vec![0; room], part.peer, part.tag);
-            self.pending.push(Pending { transfer: transfer.map_err(|_| MPI_SAYS)?, part });
+            let transfer = transfer.map_err(|_| MPI_SAYS)?;
+            let ticket = blocking.status.map(|address| {
+                let ticket = self.statuses.issue();
+                memory::change_status(address, |before| ticket.status(before, part.peer, part.tag));
+                ticket
+            });
+            self.pending.push(Pending { transfer, part, ticket });
         }
         if let (Some(part), Some(bytes)) = (send, bytes) {
             let transfer = Transfer::send(communicator, bytes, part.peer, part.tag);
             match transfer {
                 Ok(transfer) => self.sends.push(transfer),
-                // Only where errors are returned to the program, which stops this part.
-                Err(_) => std::process::abort(),
+                Err(error) => self.fail(&error),
             }
         }
         if let Some(range) = target
@@ -325,20 +380,33 @@ impl Layer {
     fn check(
         &mut self,
         communicator: Communicator,
-        handle: MPI_Comm,
         send: Option<Part>,
         receive: Option<Part>,
     ) -> Result<(), Plain> {
-        let size = self.sizes.entry(handle).or_insert_with(|| {
-            let within = communicator.is_inter().is_ok_and(|inter| !inter);
-            within.then(|| communicator.size().ok()).flatten()
+        let facts = self.facts.entry(communicator.handle()).or_insert_with(|| Facts {
+            size: communicator.is_inter().ok().filter(|inter| !inter).and_then(|_| communicator.size().ok()),
+            handling: communicator.error_handling().unwrap_or(Handling::Calls),
         });
-        let size = size.ok_or("communicator between two groups")?;
+        let size = facts.size.ok_or("communicator between two groups")?;
         let is_peer = |peer: i32| (0..size).contains(&peer);
         let sends = send.is_none_or(|part| is_peer(part.peer) && part.tag >= 0);
         let any = |part: Part| is_peer(part.peer) || part.peer == MPI_ANY_SOURCE;
         let receives = receive.is_none_or(|part| any(part) && (part.tag >= 0 || part.tag == MPI_ANY_TAG));
         if sends && receives { Ok(()) } else { Err("arguments that MPI refuses") }
+    }
+
+    /// Where errors are returned to the program, a later call returns that of a call that was asynchronous. So only calls are that have not failed
+    /// in their first rounds.
+    fn check_errors(&self, communicator: Communicator, call: &Call, step: Step) -> Result<(), Plain> {
+        match self.facts.get(&communicator.handle()).map(|facts| facts.handling) {
+            Some(Handling::Ends) => Ok(()),
+            Some(Handling::Returns) if !step.is_expected => {
+                Err("errors are returned, and the call is a new one")
+            }
+            Some(Handling::Returns) if self.failing.contains(call) => Err("a call that has failed before"),
+            Some(Handling::Returns) => Ok(()),
+            _ => Err("the communicator has an error handler"),
+        }
     }
 
     fn check_send(&mut self, part: Part, step: Step) -> Result<(), Plain> {
@@ -429,23 +497,36 @@ impl Layer {
             return false;
         }
         *self.counts.completed.entry(why).or_default() += 1;
-        let received: Vec<_> =
-            self.pending.drain(..).map(|pending| (pending.part, pending.transfer.wait())).collect();
+        let wait = |pending: Pending| (pending.part, pending.ticket, pending.transfer.wait());
+        let received: Vec<_> = self.pending.drain(..).map(wait).collect();
         self.closed.drain(..).for_each(memory::open);
-        for (part, received) in received {
-            // Errors end the job in MPI itself: where they are returned to the program this part is off.
-            let Ok(received) = received else { std::process::abort() };
-            let bytes = &received.room[..received.bytes];
+        for (part, ticket, received) in received {
+            let bytes = match &received {
+                Ok(received) => &received.room[..received.bytes],
+                Err(error) => {
+                    self.fail(error);
+                    &[]
+                }
+            };
             if self.unpack(part, bytes).is_none() {
                 std::process::abort();
             }
+            if let Some(ticket) = ticket {
+                self.statuses.finish(ticket, bytes.len() as u64);
+            }
         }
-        for send in self.sends.drain(..) {
-            if send.wait().is_err() {
-                std::process::abort();
+        for send in std::mem::take(&mut self.sends) {
+            if let Err(error) = send.wait() {
+                self.fail(&error);
             }
         }
         true
+    }
+
+    /// MPI has returned an error to us, since it is to be returned to the program: a later call does that.
+    fn fail(&mut self, error: &Error) {
+        let code = if let Error::Code(_, code) = error { *code } else { MPI_ERR_OTHER };
+        self.late.get_or_insert(code);
     }
 
     /// Stores what has been received: all elements, or the first of them.
