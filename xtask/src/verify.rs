@@ -247,7 +247,25 @@ fn overlap(_: &Rotation) -> Result<Vec<Command>> {
         xtask(&[&["test", "--engine", engine, "--overlap", method][..], &of].concat())
     };
     let whole = ["--chapter", "point-to-point", "--ranks", "3", "--transport", "shared-memory"];
+    let (interpreter, mpich) = (Environment::prepare()?.python(), environment::mpich()?);
+    let python = |engine: &str| {
+        let mut run = Command::new(launcher());
+        run.args([
+            "run",
+            "--engine",
+            engine,
+            "--overlap=messages",
+            "--genv",
+            "POSTRIDER_OVERLAP_METHOD",
+            "touch",
+        ]);
+        run.args(["-n", "3"]).arg(&interpreter).arg("-B");
+        run.arg(workspace::root().join("tests/overlap/exchange.py"));
+        run
+    };
     Ok(vec![
+        python("postrider"),
+        python(&mpich.display().to_string()),
         patterns("postrider", "touch"),
         patterns("postrider", "last"),
         patterns("mpich", "touch"),
