@@ -88,9 +88,11 @@ def differential(place, name, variables):
 def is_deferred(place, name, variables):
     """The layer does something at all, and its report says what."""
     report = FOLDER / "report"
+    for old in FOLDER.glob("report.*"):
+        old.unlink()
     run([PROGRAM, "rows"], place / "tried", dict(variables, POSTRIDER_OVERLAP_REPORT=str(report)), layer=True)
-    (path,) = FOLDER.glob("report.files.*")
-    (file,) = [file for file in json.loads(path.read_text()) if file["path"].endswith("/rows")]
+    (path,) = FOLDER.glob("report.*")
+    (file,) = [file for file in json.loads(path.read_text())["files"] if file["path"].endswith("/rows")]
     path.unlink()
     good = file["calls"] == 64 and file["deferred"] > 50 and file["system_calls"] < 10 and file["plain"] is None
     check(f"report on {name}", good, file)

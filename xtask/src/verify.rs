@@ -235,16 +235,21 @@ fn mpich_io(rotation: &Rotation) -> Result<Vec<Command>> {
     ])
 }
 
-/// Programs under the layer that makes their calls asynchronous: messages on two engines, completed by each method, and files.
-fn overlap(_: &Rotation) -> Result<Vec<Command>> {
+/// Programs under the layer that makes their calls asynchronous: messages on two engines, some of the ways to close memory and to complete, and files.
+fn overlap(rotation: &Rotation) -> Result<Vec<Command>> {
     let slow = cargo(&["build", "--quiet", "--package", "postrider-slowfs"]);
     let target = workspace::target()?;
     let mut files = Command::new("python3");
     files.arg("-B").arg(workspace::root().join("tests/overlap/files.py")).arg(workspace::installation());
     files.arg(target.join("debug/postrider-slowfs")).arg(target.join("verify/overlap"));
-    let patterns = |engine: &str, method: &str| {
+    let patterns = |(engine, how): (&str, String)| {
         let of = ["--chapter", "point-to-point", "--filter", "blocking_", "--watchdog", "60"];
-        xtask(&[&["test", "--engine", engine, "--overlap", method][..], &of].concat())
+        xtask(&[&["test", "--engine", engine, "--overlap", &how][..], &of].concat())
+    };
+    let all = |engine: &'static str| {
+        let ways = ["huge", "one-view", "two-views", "pre-emptive"];
+        let all = ways.iter().flat_map(|memory| ["touch", "last"].map(|method| format!("{method}:{memory}")));
+        rotation.share(engine, all.map(|how| (engine, how)).collect(), 3)
     };
     let whole = ["--chapter", "point-to-point", "--ranks", "3", "--transport", "shared-memory"];
     let (interpreter, mpich) = (Environment::prepare()?.python(), environment::mpich()?);
@@ -263,17 +268,15 @@ fn overlap(_: &Rotation) -> Result<Vec<Command>> {
         run.arg(workspace::root().join("tests/overlap/exchange.py"));
         run
     };
-    Ok(vec![
+    let mut commands = vec![
         python("postrider"),
         python(&mpich.display().to_string()),
-        patterns("postrider", "touch"),
-        patterns("postrider", "last"),
-        patterns("mpich", "touch"),
-        patterns("mpich", "last"),
         xtask(&[&["test", "--overlap", "touch"][..], &whole].concat()),
         slow,
         files,
-    ])
+    ];
+    commands.extend(all("postrider").into_iter().chain(all("mpich")).map(patterns));
+    Ok(commands)
 }
 
 fn launcher() -> PathBuf {

@@ -7,6 +7,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use libc::{FILE, iovec, off_t, size_t, ssize_t, stat as Found};
 use postrider_overlap::files::{self, Memory, Position};
+use postrider_overlap::report;
 
 use crate::next::{Next, next, next_of};
 
@@ -230,7 +231,7 @@ extern "C" fn settled(next: &Next) -> *mut c_void {
 
 /// The process has come to its end by a function that lets nobody else work.
 extern "C" fn over(next: &Next) -> *mut c_void {
-    files::over();
+    end();
     next.address()
 }
 
@@ -315,7 +316,11 @@ extern "C" fn begin() {
 }
 
 extern "C" fn end() {
-    files::over();
+    let is_lost = files::over();
+    report::write();
+    if is_lost {
+        files::system::end(1);
+    }
 }
 
 #[used]

@@ -15,8 +15,6 @@ mod memory;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod messages;
-#[cfg(target_arch = "x86_64")]
-mod report;
 
 /// The name by which the library knows that it is loaded.
 // SAFETY: no other library has this name.

@@ -64,7 +64,6 @@ extern "C" fn at_exit() {
             "postrider: a message that overlap received after its call had returned failed with error code {code}"
         );
     }
-    crate::report::write();
 }
 
 /// Memory of the pool, for a large allocation.

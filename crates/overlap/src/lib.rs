@@ -16,4 +16,5 @@ pub const FILES: u8 = 2;
 pub mod files;
 pub mod memory;
 pub mod messages;
+pub mod report;
 pub mod settings;

@@ -58,8 +58,10 @@ impl Setup {
         if self.engine == Engine::MpichIo {
             command.args(["--io", "postrider"]);
         }
-        if let Some(method) = &self.overlap {
+        if let Some(how) = &self.overlap {
+            let (method, memory) = how.split_once(':').unwrap_or((how, "huge"));
             command.args(["--overlap=messages", "--genv", "POSTRIDER_OVERLAP_METHOD", method]);
+            command.args(["--genv", "POSTRIDER_OVERLAP_MEMORY", memory]);
         }
         command
     }

@@ -52,8 +52,8 @@ pub struct Arguments {
     /// Compile with this wrapper of another library that has MPICH's ABI, and run on ours.
     #[arg(long, value_name = "COMMAND")]
     compiler: Option<PathBuf>,
-    /// Make blocking calls asynchronous, completed by this method: touch or last.
-    #[arg(long, value_name = "METHOD")]
+    /// Make blocking calls asynchronous, completed by this method, touch or last, in this kind of memory.
+    #[arg(long, value_name = "METHOD[:MEMORY]")]
     overlap: Option<String>,
     /// Only programs whose name contains this.
     #[arg(long)]

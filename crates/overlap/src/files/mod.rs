@@ -152,13 +152,14 @@ pub fn forked() {
     process::forked();
 }
 
-/// The process ends.
-pub fn over() {
-    process::over();
+/// The process ends. Whether data was lost without anybody's being told.
+#[must_use]
+pub fn over() -> bool {
+    process::over()
 }
 
 /// What became of each file.
 #[must_use]
-pub fn report() -> Vec<FileReport> {
+pub fn reports() -> Vec<FileReport> {
     process::all_reports()
 }

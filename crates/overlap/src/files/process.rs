@@ -8,7 +8,7 @@
 use super::file::OpenFile;
 use super::filesystem::FileSystem;
 use super::pending::BLOCK_BYTES;
-use super::report::{self, FileReport};
+use super::report::FileReport;
 use super::system::{self, Identity};
 use crate::{ATTENTION, FILES, settings};
 use std::cell::Cell;
@@ -62,15 +62,12 @@ struct Settings {
     works: bool,
     is_forced: bool,
     memory_bytes_max: usize,
-    report: Option<String>,
 }
 
 /// `always` has files deferred on fast file systems, too.
 const ENV_FILES: &str = "POSTRIDER_OVERLAP_FILES";
 /// How many MiB may be pending.
 const ENV_MEMORY: &str = "POSTRIDER_OVERLAP_FILES_MEMORY";
-/// Where the report goes: `-` is standard error, else this is how names of files begin, one for each process.
-const ENV_REPORT: &str = "POSTRIDER_OVERLAP_REPORT";
 
 fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
@@ -78,7 +75,6 @@ fn settings() -> &'static Settings {
         works: settings::has("files"),
         is_forced: env::var(ENV_FILES).is_ok_and(|value| value == "always"),
         memory_bytes_max: env::var(ENV_MEMORY).ok().and_then(|value| value.parse().ok()).unwrap_or(256) << 20,
-        report: env::var(ENV_REPORT).ok().filter(|value| !value.is_empty()),
     })
 }
 
@@ -147,7 +143,7 @@ pub fn opened(descriptor: i32, flags: i32) {
         libc::O_APPEND | libc::O_SYNC | libc::O_DSYNC | libc::O_DIRECT | libc::O_PATH | libc::O_DIRECTORY;
     let is_suited = flags & unsuited == 0;
     kind.store(if is_suited { WATCHED } else { UNKNOWN }, Release);
-    if !is_suited && settings().report.is_some() && flags & libc::O_DIRECTORY == 0 {
+    if !is_suited && settings::report().is_some() && flags & libc::O_DIRECTORY == 0 {
         let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
         let plain = Some("it is open with O_APPEND, O_SYNC, O_DSYNC or O_DIRECT");
         let report = FileReport { path: path.display().to_string(), plain, ..FileReport::default() };
@@ -276,7 +272,7 @@ pub fn is_inactive(file: &Arc<OpenFile>, own: i32) {
 
 /// A file that the program has closed is done with.
 pub fn is_done(file: &OpenFile) {
-    if settings().report.is_some()
+    if settings::report().is_some()
         && let Some(world) = world()
     {
         let report = file.report();
@@ -395,37 +391,21 @@ pub fn forked() {
     IS_INSIDE.set(false);
 }
 
-/// The process ends: everything is written, the report is made, and whoever calls later is plain. An error that nobody was told about ends
-/// the process here.
-pub fn over() {
-    let Some(_inside) = Inside::enter() else { return };
+/// The process ends: everything is written, and whoever calls later is plain. Whether data was lost without anybody's being told.
+pub fn over() -> bool {
+    let Some(_inside) = Inside::enter() else { return false };
     settle();
     IS_OVER.store(true, Release);
     // What another thread has added meanwhile.
     settle();
-    let Some(world) = world() else { return };
+    let Some(world) = world() else { return false };
     let open: Vec<Arc<OpenFile>> = locked(&world.files).values().cloned().collect();
     for file in open {
         if let Some(error) = file.take_error() {
             lost(&file.report().path, error);
         }
     }
-    if let Some(place) = &settings().report {
-        let files = all_reports();
-        let written = match place.as_str() {
-            "-" => {
-                eprint!("{}", report::text(&files));
-                Ok(())
-            }
-            path => std::fs::write(format!("{path}.files.{}", std::process::id()), report::json(&files)),
-        };
-        if let Err(error) = written {
-            eprintln!("postrider: {place}: {error}");
-        }
-    }
-    if world.has_lost.load(Acquire) {
-        system::end(1);
-    }
+    world.has_lost.load(Acquire)
 }
 
 /// What became of all files so far.

@@ -10,8 +10,8 @@ mod extents;
 mod system;
 
 pub use system::{
-    Pool, buffer, change_other_faults, change_status, close, has_closed, has_closed_status, in_the_layer,
-    install, is_inside, is_known_processor, open, signals_reach_us, store,
+    Pool, buffer, change_other_faults, change_status, close, has_closed, has_closed_status, has_two_views,
+    in_the_layer, install, is_inside, is_known_processor, open, signals_reach_us, store,
 };
 
 /// A range of addresses.
@@ -28,6 +28,20 @@ impl Range {
     #[must_use]
     pub fn end(self) -> usize {
         self.start + self.bytes
+    }
+
+    /// All pages of it.
+    #[must_use]
+    pub fn pages(self) -> Self {
+        let start = self.start / 4096 * 4096;
+        Self { start, bytes: self.end().next_multiple_of(4096) - start }
+    }
+
+    /// The least range that has both.
+    #[must_use]
+    pub fn around(self, other: Self) -> Self {
+        let start = self.start.min(other.start);
+        Self { start, bytes: self.end().max(other.end()) - start }
     }
 
     /// Whether the two have an address in common.

@@ -17,6 +17,7 @@ use postrider_client::{Buffer, Mpi};
 
 use super::Range;
 use super::extents::Extents;
+use crate::settings;
 
 /// Allocations of so many bytes stand alone on huge pages.
 const HUGE: usize = 2 << 20;
@@ -75,6 +76,8 @@ impl<T> Drop for Held<'_, T> {
 
 /// What the pool knows.
 struct Allocations {
+    /// Where the pool was mapped.
+    base: usize,
     free: Extents,
     /// Bytes of the live ones, by their addresses.
     live: BTreeMap<usize, usize>,
@@ -83,6 +86,10 @@ struct Allocations {
 }
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
+/// How far behind the program's view of the pool ours is; 0 if there is one view.
+static OTHER_VIEW: AtomicUsize = AtomicUsize::new(0);
+/// By which a forked process says that it has memory of its own.
+static FORKED: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
 static ALLOCATIONS: Spin<Option<Allocations>> = Spin::new(None);
 
 /// Where large allocations of the program come from.
@@ -95,20 +102,21 @@ impl Pool {
     /// # Errors
     /// What the system says.
     pub fn start() -> io::Result<()> {
-        let (access, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
-        // SAFETY: new memory at a place that the system chooses.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), POOL, access, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let first = (base as usize).next_multiple_of(HUGE);
+        let base = if settings::memory().is_there_twice() {
+            let file = memory_file()?;
+            let (program, layer) = (map(0, libc::MAP_SHARED, file)?, map(0, libc::MAP_SHARED, file)?);
+            // SAFETY: a descriptor of our own; the memory stays.
+            unsafe { libc::close(file) };
+            OTHER_VIEW.store(layer.wrapping_sub(program), Relaxed);
+            program
+        } else {
+            map(0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)?
+        };
+        let first = base.next_multiple_of(HUGE);
         let free = Extents::new(first, POOL - HUGE);
-        *ALLOCATIONS.lock() = Some(Allocations { free, live: BTreeMap::new(), kept: 0 });
+        *ALLOCATIONS.lock() = Some(Allocations { base, free, live: BTreeMap::new(), kept: 0 });
         // SAFETY: functions without arguments, which live as long as the process.
-        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_the_fork)) };
         BASE.store(first, Release);
         Ok(())
     }
@@ -137,7 +145,7 @@ impl Pool {
         };
         // SAFETY: memory that was just taken.
         unsafe {
-            if unit == HUGE {
+            if unit == HUGE && settings::memory() == settings::Memory::Huge {
                 libc::madvise(taken.start as *mut _, room, libc::MADV_HUGEPAGE);
             }
             if taken.used && zeros {
@@ -162,8 +170,9 @@ impl Pool {
         if keeps {
             all.kept += room;
         } else {
+            let give = if OTHER_VIEW.load(Relaxed) == 0 { libc::MADV_DONTNEED } else { libc::MADV_REMOVE };
             // SAFETY: memory that nobody uses any more. It is zero when it is used again.
-            unsafe { libc::madvise(address as *mut _, room, libc::MADV_DONTNEED) };
+            unsafe { libc::madvise(address as *mut _, room, give) };
         }
         all.free.give(address, room, keeps);
     }
@@ -187,13 +196,91 @@ impl Pool {
     }
 }
 
+/// The addresses of a pool: `at` this place or, with 0, where the system likes.
+fn map(at: usize, kind: i32, file: i32) -> io::Result<usize> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = kind | libc::MAP_NORESERVE | if at == 0 { 0 } else { libc::MAP_FIXED };
+    // SAFETY: new memory, or memory in the place of a pool.
+    let base = unsafe { libc::mmap(at as *mut _, POOL, access, flags, file, 0) };
+    if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base as usize) }
+}
+
+/// A file in memory that is as long as the pool.
+fn memory_file() -> io::Result<i32> {
+    // SAFETY: a name that ends, and a descriptor of our own.
+    unsafe {
+        let file = libc::memfd_create(c"postrider-overlap".as_ptr(), libc::MFD_CLOEXEC);
+        if file < 0 || libc::ftruncate(file, POOL as i64) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(file)
+    }
+}
+
+/// Where the layer reaches memory of the program, closed or not; the same place if there is one view.
+#[must_use]
+pub fn view(address: usize) -> usize {
+    if Pool::owns(address) { address.wrapping_add(OTHER_VIEW.load(Relaxed)) } else { address }
+}
+
+/// Whether the layer reaches memory that is closed.
+#[must_use]
+pub fn has_two_views() -> bool {
+    OTHER_VIEW.load(Relaxed) != 0
+}
+
 extern "C" fn before_fork() {
     complete("fork");
     std::mem::forget(ALLOCATIONS.lock());
+    let mut ends = [-1; 2];
+    // SAFETY: a place for two descriptors.
+    if has_two_views() && unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } == 0 {
+        FORKED.iter().zip(ends).for_each(|(place, end)| place.store(end, Relaxed));
+    }
 }
 
+/// Whoever forks goes on when the new process no longer shares memory with it.
 extern "C" fn after_fork() {
+    let [reading, writing] = FORKED.each_ref().map(|place| place.swap(-1, Relaxed));
+    if reading >= 0 {
+        // SAFETY: descriptors of our own; the other end closes when the new process has copied, or ends.
+        unsafe {
+            libc::close(writing);
+            let mut nothing = 0_u8;
+            libc::read(reading, (&raw mut nothing).cast(), 1);
+            libc::close(reading);
+        }
+    }
     ALLOCATIONS.taken.store(false, Release);
+}
+
+/// The new process gets memory of its own, as it has without the layer.
+extern "C" fn in_the_fork() {
+    ALLOCATIONS.taken.store(false, Release);
+    let other = OTHER_VIEW.swap(0, Relaxed);
+    if other == 0 {
+        return;
+    }
+    let all = ALLOCATIONS.lock();
+    let Some(all) = all.as_ref() else { return };
+    let base = all.base;
+    if map(base, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).is_err() {
+        std::process::abort();
+    }
+    for (&start, &bytes) in &all.live {
+        // SAFETY: both views of an allocation, of which the first is private now.
+        unsafe {
+            let (from, to) = (start.wrapping_add(other) as *const u8, start as *mut u8);
+            std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+    }
+    // SAFETY: the second view, which nobody uses here, and descriptors of our own.
+    unsafe {
+        libc::munmap(base.wrapping_add(other) as *mut _, POOL);
+        for place in &FORKED {
+            libc::close(place.swap(-1, Relaxed));
+        }
+    }
 }
 
 /// Whether calls of the system go through, 0, or come to us by a signal, 1; the kernel reads it.
@@ -307,7 +394,7 @@ pub fn signals_reach_us() -> bool {
 #[must_use]
 pub fn buffer(mpi: Mpi, address: usize, count: i64, datatype: MPI_Datatype) -> Buffer {
     // SAFETY: the program promises this to MPI, and whatever closes memory keeps it for the time in which it believes that the call has returned.
-    unsafe { Buffer::new(mpi, address, count, datatype) }
+    unsafe { Buffer::new(mpi, view(address), count, datatype) }
 }
 
 /// Stores bytes one after another in pieces of a buffer that the program has given to a blocking call: address and length of each.
@@ -315,7 +402,7 @@ pub fn store(mut bytes: &[u8], pieces: impl Iterator<Item = (usize, usize)>) {
     for (address, length) in pieces {
         let (piece, rest) = bytes.split_at(length.min(bytes.len()));
         // SAFETY: as above.
-        unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), address as *mut u8, piece.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), view(address) as *mut u8, piece.len()) };
         bytes = rest;
     }
 }

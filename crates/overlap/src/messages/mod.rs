@@ -21,7 +21,7 @@ use postrider_client::{Buffer, Communicator, Datatype, Error, Handling, Mpi, Tra
 use crate::memory::{self, Pool, Range};
 use crate::settings::{self, Memory};
 use crate::{ATTENTION, MESSAGES};
-use predictor::{Call, Method, Predictor, Step};
+use predictor::{Call, METHODS, Method, Predictor, Step};
 use statuses::{Statuses, Ticket};
 
 /// Longer sends are not copied, but left as they are.
@@ -119,6 +119,48 @@ pub struct Counts {
     pub completed: BTreeMap<&'static str, u64>,
 }
 
+impl Counts {
+    /// Whether no call was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.asynchronous == 0 && self.plain.is_empty()
+    }
+}
+
+/// A chain, for the report.
+#[derive(Clone, Debug)]
+pub struct ChainReport {
+    /// How many calls it has.
+    pub calls: usize,
+    /// How it is carried out now.
+    pub method: &'static str,
+    /// Rounds by each method, and their microseconds.
+    pub by: Vec<(&'static str, u64, f64)>,
+}
+
+impl ChainReport {
+    /// All rounds.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.by.iter().map(|(_, rounds, _)| rounds).sum()
+    }
+
+    /// The time of all rounds.
+    #[must_use]
+    pub fn took_us(&self) -> f64 {
+        self.by.iter().map(|(_, _, us)| us).sum()
+    }
+
+    /// The time that they would have taken with plain calls: the first method, as far as it was measured.
+    #[must_use]
+    pub fn plain_us(&self) -> f64 {
+        match self.by.first() {
+            Some((_, rounds, us)) if *rounds > 0 => us / *rounds as f64 * self.rounds() as f64,
+            _ => self.took_us(),
+        }
+    }
+}
+
 static LAYER: Mutex<Option<Layer>> = Mutex::new(None);
 /// 1 until this part stops: calls that make it stop have to be seen.
 pub static WATCHING: AtomicU8 = AtomicU8::new(1);
@@ -168,19 +210,19 @@ pub fn counts() -> Counts {
     layer().as_ref().map(|layer| layer.counts.clone()).unwrap_or_default()
 }
 
-/// Lines about each chain.
+/// What became of each chain.
 #[must_use]
-pub fn chains() -> Vec<String> {
-    let line = |chain: &predictor::Chain| {
-        let by = |(name, (rounds, spent)): (&str, (u64, f64))| {
-            let each = if rounds == 0 { 0.0 } else { spent / rounds as f64 };
-            format!("{name} {rounds} rounds of {each:.1} us")
-        };
-        let methods =
-            ["plain", "at the first touch", "in the last call"].into_iter().zip(chain.spent).map(by);
-        format!("{} calls: {}", chain.calls.len(), methods.collect::<Vec<_>>().join(", "))
+pub fn chains() -> Vec<ChainReport> {
+    let report = |chain: &predictor::Chain| ChainReport {
+        calls: chain.calls.len(),
+        method: chain.chosen.name(),
+        by: METHODS
+            .iter()
+            .zip(chain.spent)
+            .map(|(method, (rounds, us))| (method.name(), rounds, us))
+            .collect(),
     };
-    layer().as_ref().map(|layer| layer.predictor.chains().map(line).collect()).unwrap_or_default()
+    layer().as_ref().map(|layer| layer.predictor.chains().map(report).collect()).unwrap_or_default()
 }
 
 /// The program asks about a status, or a copy of one, that may not have been complete when it got it: the complete one.
@@ -274,6 +316,11 @@ fn key(blocking: &Blocking) -> Call {
     }
 }
 
+/// A buffer of a chain, without its peer.
+fn place_only((address, count, datatype): (usize, i64, MPI_Datatype)) -> Part {
+    Part { address, count, datatype, peer: 0, tag: 0 }
+}
+
 /// Why a call stays as it is.
 type Plain = &'static str;
 
@@ -365,7 +412,9 @@ impl Layer {
         if let Some(range) = target
             && !self.closed.contains(&range)
         {
-            self.pack_ahead(step, range);
+            if settings::memory() == Memory::Huge {
+                self.pack_ahead(step, range);
+            }
             match memory::close(range) {
                 Ok(()) => self.closed.push(range),
                 Err(_) => {
@@ -429,9 +478,17 @@ impl Layer {
         }
         Ok(match settings::memory() {
             Memory::Huge => allocation,
-            Memory::OneView => {
-                let start = span.start / 4096 * 4096;
-                Range { start, bytes: span.end().next_multiple_of(4096) - start }
+            Memory::OneView | Memory::TwoViews => span.pages(),
+            Memory::PreEmptive => {
+                let chain = self.predictor.following(0).to_vec();
+                let parts = chain.iter().filter(|call| call.peers[1] != MPI_PROC_NULL);
+                let parts: Vec<Part> = parts.filter_map(|call| call.received).map(place_only).collect();
+                // A datatype that was used in an earlier round may be freed by now.
+                let known = parts.into_iter().filter(|part| self.layouts.contains_key(&part.datatype));
+                let spans: Vec<Range> =
+                    known.collect::<Vec<_>>().into_iter().filter_map(|part| self.span(part)).collect();
+                let within = spans.into_iter().filter(|other| allocation.contains(*other));
+                within.fold(span, Range::around).pages()
             }
         })
     }
@@ -439,9 +496,10 @@ impl Layer {
     /// Packs what later calls of this round will send, before the memory is closed.
     fn pack_ahead(&mut self, step: Step, range: Range) {
         let calls: Vec<Call> = self.predictor.following(0).to_vec();
-        let part = |(address, count, datatype)| Part { address, count, datatype, peer: 0, tag: 0 };
         for (position, call) in calls.iter().enumerate().skip(step.position + 1) {
-            let Some(sent) = call.sent.filter(|_| call.peers[0] != MPI_PROC_NULL).map(part) else { continue };
+            let Some(sent) = call.sent.filter(|_| call.peers[0] != MPI_PROC_NULL).map(place_only) else {
+                continue;
+            };
             let is_there = self.packed.contains_key(&position);
             // A datatype that was used in an earlier round may be freed by now; those of this one are known.
             let is_known = |layer: &Self, part: &Part| layer.layouts.contains_key(&part.datatype);
@@ -450,7 +508,7 @@ impl Layer {
                 continue;
             }
             let before = calls[..position].iter().filter(|call| call.peers[1] != MPI_PROC_NULL);
-            let before: Vec<Part> = before.filter_map(|call| call.received).map(part).collect();
+            let before: Vec<Part> = before.filter_map(|call| call.received).map(place_only).collect();
             if !before.iter().all(|received| is_known(self, received))
                 || before.into_iter().any(|received| self.overlap(sent, received))
             {
@@ -475,7 +533,8 @@ impl Layer {
     /// The values of a buffer one after another; memory that is closed is opened meanwhile.
     fn pack(&mut self, part: Part) -> Result<Vec<u8>, Plain> {
         let span = self.span(part).ok_or(MPI_SAYS)?;
-        let within: Vec<Range> = self.closed.iter().copied().filter(|range| range.meets(span)).collect();
+        let is_in_the_way = |range: &Range| range.meets(span) && !memory::has_two_views();
+        let within: Vec<Range> = self.closed.iter().copied().filter(is_in_the_way).collect();
         within.iter().for_each(|range| memory::open(*range));
         let bytes = self.buffer(part).ok_or(MPI_SAYS).and_then(|buffer| match buffer.dense() {
             Ok(Some(bytes)) => Ok(bytes.to_vec()),

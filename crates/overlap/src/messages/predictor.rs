@@ -36,7 +36,20 @@ pub enum Method {
     AtLastCall,
 }
 
-const METHODS: [Method; 3] = [Method::Plain, Method::AtTouch, Method::AtLastCall];
+impl Method {
+    /// Words for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::AtTouch => "completed at the first touch",
+            Self::AtLastCall => "completed in the last call",
+        }
+    }
+}
+
+/// All of them, the plain one first.
+pub const METHODS: [Method; 3] = [Method::Plain, Method::AtTouch, Method::AtLastCall];
 
 /// Rounds before a chain is tried.
 const LEARNED: usize = 3;
@@ -62,7 +75,8 @@ pub struct Chain {
     pub calls: Vec<Call>,
     rounds: usize,
     trial: Option<Trial>,
-    chosen: Method,
+    /// How it is carried out when it is not tried.
+    pub chosen: Method,
     until_trial: usize,
     next_wait: usize,
     far_slower: [usize; METHODS.len()],
