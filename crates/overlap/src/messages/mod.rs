@@ -340,8 +340,15 @@ impl Layer {
 
     /// For how many calls nothing will be done, since calls are so short that there is nothing to gain.
     fn pause(&mut self, spent: f64) -> u64 {
+        if self.predictor.forced.is_some() {
+            return 0;
+        }
+        let idle = self.predictor.idle_calls();
+        if idle > 0 {
+            return idle;
+        }
         self.look = (self.look.0 + 1, self.look.1 + spent);
-        if self.look.0 < LOOK || self.predictor.forced.is_some() {
+        if self.look.0 < LOOK {
             return 0;
         }
         let (calls, all) = std::mem::take(&mut self.look);

@@ -65,6 +65,8 @@ const PREFERENCE: f64 = 1.02;
 const GAIN: f64 = 1.0;
 /// Rounds until the second trial; then twice as many each time.
 const AGAIN: usize = 64;
+/// Rounds one after another that are plain, and known to be best so, before nothing is looked at for a while.
+const QUIET: usize = 8;
 /// Calls after which the search for a chain begins anew.
 const CHAIN_MAX: usize = 128;
 
@@ -119,6 +121,11 @@ impl Chain {
         let open = |index: &usize| self.far_slower[*index] < 2 && !trial.is_settled(*index);
         let fewest = (0..METHODS.len()).filter(open).min_by_key(|index| trial.rounds[*index].len());
         fewest.map_or(Method::Plain, |index| METHODS[index])
+    }
+
+    /// Whether it has been tried, and is plain until the next trial.
+    fn is_settled_plain(&self) -> bool {
+        self.next_wait > AGAIN && self.trial.is_none() && self.chosen == Method::Plain && self.until_trial > 0
     }
 
     /// A round took so many microseconds.
@@ -184,6 +191,8 @@ pub struct Predictor {
     current: Vec<Call>,
     method: Option<Method>,
     spent: f64,
+    /// So many rounds have been settled and plain, the last one of the chain that begins so.
+    quiet: (usize, Option<Call>),
     /// A method that is always taken, for tests.
     pub forced: Option<Method>,
 }
@@ -231,6 +240,20 @@ impl Predictor {
         (self.method, self.spent) = (None, 0.0);
     }
 
+    /// For how many calls there is nothing to gain, so that nothing need be looked at: until the next trial of a chain that is plain and has
+    /// come alone for some time. The call after them is the next of that trial.
+    pub fn idle_calls(&mut self) -> u64 {
+        let (rounds, head) = self.quiet;
+        let Some(chain) = head.filter(|_| rounds >= QUIET).and_then(|head| self.chains.get_mut(&head)) else {
+            return 0;
+        };
+        let calls = chain.until_trial * chain.calls.len();
+        chain.until_trial = 0;
+        self.quiet = (0, None);
+        self.begin_anew();
+        calls as u64
+    }
+
     /// All chains.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
         self.chains.values()
@@ -244,12 +267,15 @@ impl Predictor {
         let chain = self.chains.entry(calls[0]).or_insert_with(|| Chain::new(Vec::new()));
         if chain.calls != calls {
             *chain = Chain::new(calls);
+            self.quiet = (0, None);
             return;
         }
         // With calls before the first, or with others between, the time is not that of a round.
         if first == 0 {
             chain.record(method.unwrap_or(Method::Plain), spent);
         }
+        let quiet = if chain.is_settled_plain() { self.quiet.0 + 1 } else { 0 };
+        self.quiet = (quiet, chain.calls.first().copied());
     }
 }
 
@@ -292,6 +318,19 @@ mod tests {
         assert_eq!(tried(Method::AtTouch), 2 * TRIES_MIN);
         assert_eq!(methods[1999], Method::Plain);
         assert!(tried(Method::AtLastCall) < 60);
+    }
+
+    #[test]
+    fn nothing_is_looked_at_between_trials_of_chains_that_are_plain() {
+        let mut predictor = Predictor::default();
+        let cost = |method| [10.0, 40.0, 11.0][method as usize];
+        let (mut looked, mut idle) = (0, 0);
+        while looked + idle < 300_000 {
+            looked += 3;
+            rounds(&mut predictor, 1, cost);
+            idle += predictor.idle_calls();
+        }
+        assert!(looked < 2000, "{looked} calls were looked at");
     }
 
     #[test]
