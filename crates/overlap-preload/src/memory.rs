@@ -1,6 +1,7 @@
 //! Names of the C library: allocation, threads and signals.
 //!
-//! Large allocations come from the pool whose memory can be closed; all others are the C library's. A program with threads of its own, or with
+//! Large allocations come from the pool whose memory can be closed; all others from whoever would have had them: the C library, or the allocator
+//! that a program is linked to. A program with threads of its own, or with
 //! handlers of signals that may look at its data at any time, keeps its calls as they are.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -34,19 +35,12 @@ const KNOWN: [&str; 12] = [
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-unsafe extern "C" {
-    fn __libc_malloc(bytes: usize) -> *mut c_void;
-    fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
-    fn __libc_realloc(old: *mut c_void, bytes: usize) -> *mut c_void;
-    fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
-    fn __libc_free(old: *mut c_void);
-}
-
 /// What runs when the library has been loaded.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = {
     extern "C" fn start() {
+        allocator::find();
         if settings::has("messages") && Pool::start().is_ok() {
             LARGE.store(settings::large(), Relaxed);
             STARTED.store(true, Release);
@@ -75,18 +69,51 @@ fn pooled(bytes: usize, alignment: usize, zeros: bool) -> Option<*mut c_void> {
     (address != 0).then_some(address as *mut c_void)
 }
 
+/// The allocator in whose place the functions below work.
+mod allocator {
+    use super::*;
+    use crate::next::{Next, next_of};
+
+    static NEXT: [Next; 5] =
+        [next_of!(malloc), next_of!(calloc), next_of!(realloc), next_of!(memalign), next_of!(free)];
+
+    /// Looks all of its functions up: a look-up may need memory itself, in a thread that is not the first.
+    pub fn find() {
+        for next in &NEXT {
+            next.address();
+        }
+    }
+
+    macro_rules! function {
+        ($at:literal: $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
+            /// # Safety
+            /// As for the C library's function of this name.
+            pub unsafe fn $name($($argument: $type),*) $(-> $result)? {
+                // SAFETY: the function of this name has this type; the rest is the caller's promise.
+                unsafe { NEXT[$at].get::<unsafe extern "C" fn($($type),*) $(-> $result)?>()($($argument),*) }
+            }
+        };
+    }
+
+    function! { 0: malloc(bytes: usize) -> *mut c_void }
+    function! { 1: calloc(count: usize, bytes: usize) -> *mut c_void }
+    function! { 2: realloc(old: *mut c_void, bytes: usize) -> *mut c_void }
+    function! { 3: memalign(alignment: usize, bytes: usize) -> *mut c_void }
+    function! { 4: free(old: *mut c_void) }
+}
+
 // SAFETY: the names are the C library's, and to take their place is what this library is for.
 #[unsafe(no_mangle)]
 extern "C" fn malloc(bytes: usize) -> *mut c_void {
     // SAFETY: what the program asks for.
-    pooled(bytes, 1, false).unwrap_or_else(|| unsafe { __libc_malloc(bytes) })
+    pooled(bytes, 1, false).unwrap_or_else(|| unsafe { allocator::malloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
     let all = count.checked_mul(bytes).unwrap_or(0);
     // SAFETY: as above.
-    pooled(all, 1, true).unwrap_or_else(|| unsafe { __libc_calloc(count, bytes) })
+    pooled(all, 1, true).unwrap_or_else(|| unsafe { allocator::calloc(count, bytes) })
 }
 
 /// Completes what is on its way to an allocation that is about to go.
@@ -100,7 +127,7 @@ fn complete_before(old: *mut c_void, bytes: usize, why: &'static str) {
 extern "C" fn realloc(old: *mut c_void, bytes: usize) -> *mut c_void {
     if !Pool::owns(old as usize) {
         // SAFETY: as above. What grows large there stays there.
-        return unsafe { __libc_realloc(old, bytes) };
+        return unsafe { allocator::realloc(old, bytes) };
     }
     if bytes == 0 {
         free(old);
@@ -127,7 +154,7 @@ extern "C" fn free(old: *mut c_void) {
         Pool::free(old as usize);
     } else {
         // SAFETY: what the program frees.
-        unsafe { __libc_free(old) }
+        unsafe { allocator::free(old) }
     }
 }
 
@@ -135,10 +162,10 @@ extern "C" fn free(old: *mut c_void) {
 extern "C" fn memalign(alignment: usize, bytes: usize) -> *mut c_void {
     if !alignment.is_power_of_two() {
         // SAFETY: as above.
-        return unsafe { __libc_memalign(alignment, bytes) };
+        return unsafe { allocator::memalign(alignment, bytes) };
     }
     // SAFETY: as above.
-    pooled(bytes, alignment, false).unwrap_or_else(|| unsafe { __libc_memalign(alignment, bytes) })
+    pooled(bytes, alignment, false).unwrap_or_else(|| unsafe { allocator::memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]

@@ -2,13 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use clap::ValueEnum;
 
 use crate::flags::{Overlap, Run};
 use crate::installation::OVERLAP_LIBRARIES;
 use crate::launch::Application;
-use crate::other_engine::has_mpich_abi;
+use crate::other_engine::Program;
 
 /// Which calls; the library reads it, and the launcher of each host sees from it that the library is wanted.
 const ENV_OVERLAP: &str = "POSTRIDER_OVERLAP";
@@ -28,9 +29,20 @@ pub fn variables(options: &Run) -> Vec<(OsString, OsString)> {
 
 /// The library for this program, if it is wanted.
 pub fn library(folder: &Path, application: &Application) -> Option<PathBuf> {
-    let wanted = application.sets(ENV_OVERLAP);
-    let name = || OVERLAP_LIBRARIES[usize::from(has_mpich_abi(application))];
-    wanted.then(|| folder.join(name())).filter(|path| path.exists())
+    if !application.sets(ENV_OVERLAP) {
+        return None;
+    }
+    let program = Program::examine(application);
+    if program.is_sanitized() {
+        // Each rank asks.
+        static SAID: Once = Once::new();
+        let name = application.program.display();
+        SAID.call_once(|| {
+            eprintln!("postrider: {name} is compiled with a sanitizer, and runs without overlap")
+        });
+        return None;
+    }
+    Some(folder.join(OVERLAP_LIBRARIES[usize::from(program.has_mpich_abi())])).filter(|path| path.exists())
 }
 
 /// The value of `LD_PRELOAD` that loads this after what the user wants to be loaded: a tool comes before what it looks at.

@@ -28,7 +28,7 @@ use crate::launch::{Application, ENV_LIBRARY_PATH, ENV_MPI4PY_LIBRARY, Refusal};
 use crate::overlap::{self, ENV_PRELOAD};
 
 use installation::Installation;
-use program::Program;
+pub(crate) use program::Program;
 
 /// The name of this library as an engine, which is the default.
 pub const OWN: &str = "postrider";
@@ -66,11 +66,6 @@ pub fn engines() -> Vec<Engine> {
         prefix: installation.prefix,
     };
     Installation::all().into_iter().map(engine).collect()
-}
-
-/// Whether a program is linked to a library with MPICH's ABI.
-pub fn has_mpich_abi(application: &Application) -> bool {
-    Program::examine(application).has_mpich_abi()
 }
 
 /// Becomes the launcher of `engine`; returns only if that fails.

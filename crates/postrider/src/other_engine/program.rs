@@ -18,7 +18,12 @@ pub struct Program {
     library: Option<&'static str>,
     /// It has a `DT_RPATH`, which goes before `LD_LIBRARY_PATH`.
     insists: bool,
+    /// A sanitizer's library comes before everything else, and has the program's memory to itself.
+    is_sanitized: bool,
 }
+
+/// What the names of sanitizers' libraries begin with.
+const SANITIZERS: [&[u8]; 4] = [b"libasan.", b"libtsan.", b"liblsan.", b"libhwasan."];
 
 impl Program {
     /// Looks at the program that will be started. Whether it is there at all, the launcher says.
@@ -31,6 +36,11 @@ impl Program {
     /// Whether it is linked to a library with MPICH's ABI.
     pub fn has_mpich_abi(&self) -> bool {
         self.library.is_some_and(|library| library != STANDARD)
+    }
+
+    /// Whether a sanitizer works in it.
+    pub fn is_sanitized(&self) -> bool {
+        self.is_sanitized
     }
 
     /// What has to be loaded before this program so that it runs on `installation`, if anything.
@@ -80,6 +90,7 @@ fn read(path: &Path) -> Option<Program> {
             DT_NEEDED => {
                 let name = table.string(entry).ok()?;
                 let known = LIBRARIES.iter().find(|(library, _)| library.as_bytes() == name);
+                program.is_sanitized |= SANITIZERS.iter().any(|start| name.starts_with(start));
                 program.library = program.library.or(known.map(|(library, _)| *library));
             }
             DT_RPATH => program.insists = true,
@@ -116,7 +127,7 @@ mod tests {
     #[test]
     fn a_program_says_what_it_is_linked_to_and_whether_it_insists() {
         for (tags, insists) in [("-Wl,--enable-new-dtags", false), ("-Wl,--disable-new-dtags", true)] {
-            let expected = Program { library: Some(STANDARD), insists, name: String::new() };
+            let expected = Program { library: Some(STANDARD), insists, ..Program::default() };
             assert_eq!(linked(tags), Some(expected), "{tags}");
         }
     }
