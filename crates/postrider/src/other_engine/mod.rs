@@ -47,7 +47,7 @@ pub struct Engine {
 }
 
 /// What a job on another engine is to be.
-struct Job {
+pub(crate) struct Job {
     applications: Vec<Application>,
     /// For all ranks, below what the user has set.
     variables: Vec<(OsString, OsString)>,
