@@ -418,7 +418,8 @@ pub fn slowfs() -> Result<PathBuf> {
 
 /// The program of slow links, compiled when it is missing or old.
 fn slow_link() -> Result<PathBuf> {
-    let (source, program) = (scripts().join("slow_link.c"), workspace::target()?.join("debug/slow_link"));
+    let (source, program) =
+        (scripts().join("programs/slow_link.c"), workspace::target()?.join("debug/slow_link"));
     let changed = |path: &Path| std::fs::metadata(path).and_then(|data| data.modified()).ok();
     if changed(&program) < changed(&source) {
         let mut compile = Command::new("cc");
