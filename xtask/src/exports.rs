@@ -19,7 +19,8 @@ fn exports(library: &Path) -> Result<BTreeMap<String, Export>> {
     let file = object::File::parse(&*data).with_context(|| library.display().to_string())?;
     let table =
         file.dynamic_symbol_table().with_context(|| format!("{} has no symbols", library.display()))?;
-    let defined = table.symbols().filter(|symbol| !symbol.is_undefined());
+    // Linkers for some machines list sections there as well, which are local.
+    let defined = table.symbols().filter(|symbol| !symbol.is_undefined() && !symbol.is_local());
     let entry = |symbol: object::Symbol| {
         let export = Export { address: symbol.address(), strong: symbol.is_global() && !symbol.is_weak() };
         Ok((symbol.name()?.to_owned(), export))
