@@ -682,8 +682,7 @@ def deadlock_with_a_rank_that_has_ended(setup):
 
 @case
 def deadlock_between_jobs(setup):
-    if setup.transport == "shared-memory":
-        deadlocked(setup, "spawn", "rank 0 in MPI_Recv, for a message from rank 0, a process of another job, tag 7")
+    deadlocked(setup, "spawn", "rank 0 in MPI_Recv, for a message from rank 0, a process of another job, tag 7")
 
 
 def says_nothing(setup, way):

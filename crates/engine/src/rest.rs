@@ -14,6 +14,7 @@ use crate::State;
 use crate::communicators::{Communicator, Process, Space};
 use crate::point_to_point::Work;
 use crate::point_to_point::matching::Pattern;
+use crate::processes::WaysOutside;
 use crate::transports::Waiter;
 
 /// A rest that has lasted so long is worth words: shorter than a sleep without a message.
@@ -113,13 +114,21 @@ impl State {
         }
     }
 
-    /// Of processes of other jobs nothing is known, but whether there are any.
+    /// Of processes of other jobs nothing is known, but who looks at them.
     fn unknown_outside(&self) -> Outside {
-        if self.is_connected() { Outside::Astir } else { Outside::Nobody }
+        match self.ways_outside() {
+            // The agents of this job look at its guests themselves.
+            WaysOutside::None | WaysOutside::OwnPosts => Outside::Nobody,
+            WaysOutside::Posts => Outside::Carried,
+            WaysOutside::Bridges | WaysOutside::Several => Outside::Astir,
+        }
     }
 
     /// Whether all processes of the jobs that this process is connected with rest, and those that these are connected with.
     fn outside(&self) -> Outside {
+        if self.ways_outside() != WaysOutside::Bridges {
+            return self.unknown_outside();
+        }
         let (mut all, mut is_far_astir) = (0_u64, false);
         for job in self.jobs_of_strangers() {
             let Some(job) = job else { return Outside::Astir };
@@ -135,11 +144,7 @@ impl State {
                 all = (all ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
             }
         }
-        match self.is_connected() {
-            false => Outside::Nobody,
-            true if is_far_astir => Outside::Near(all),
-            true => Outside::AtRest(all),
-        }
+        if is_far_astir { Outside::Near(all) } else { Outside::AtRest(all) }
     }
 
     /// For what this process waits, and what has come to it that nobody has received.

@@ -3,7 +3,7 @@
 //! A process that needs the posts of another job comes to the hall of that job on its host, a port that is found by the job's key
 //! ([`Port::hall`](crate::port::Port::hall)), and says who it is ([`Guest`]). The post answers with its number and where things are
 //! ([`Welcome`]). The connection stays open as long as the guest is one: its end is the guest's, and a guest that has not said
-//! [`BYE`] before has died.
+//! [`Bye`] before has died.
 //!
 //! A process that wants to reach a port of another host of the job, or looks for a published name there, comes as well, and says so by a
 //! [`Call`]. The first frame that it gets is the answer; the end without one is a refusal.
@@ -12,8 +12,6 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What a guest says that will send nothing more.
-pub const BYE: &[u8] = b"bye";
 /// Bytes of each of the two rings between a guest and the post: packets of all sizes fit.
 pub const RING_BYTES: u32 = 1 << 20;
 
@@ -47,6 +45,13 @@ pub struct Welcome {
 #[must_use]
 pub fn key_of_files(job: u64, guest: u32) -> u64 {
     job.wrapping_add(u64::from(guest))
+}
+
+/// What a guest says that will send nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bye {
+    /// Packets that it has sent through the post, less those that it has taken from there.
+    pub balance: i64,
 }
 
 /// A wish that the post of another host is to fulfil.
@@ -135,6 +140,23 @@ impl Guest {
     }
 }
 
+impl Bye {
+    const WORD: &[u8] = b"bye";
+
+    /// As it is said.
+    #[must_use]
+    pub fn encode(self) -> Vec<u8> {
+        [Self::WORD, &self.balance.to_le_bytes()].concat()
+    }
+
+    /// Reads what [`Bye::encode`] writes.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let balance = bytes.strip_prefix(Self::WORD)?.try_into().ok()?;
+        Some(Self { balance: i64::from_le_bytes(balance) })
+    }
+}
+
 impl Welcome {
     /// As it is said.
     #[must_use]
@@ -165,6 +187,8 @@ mod tests {
             prop_assert_eq!(Guest::decode(&guest.encode()), Some(guest));
             let welcome = Welcome { number, job, local: directory, central: None };
             prop_assert_eq!(Welcome::decode(&welcome.encode()), Some(welcome));
+            let bye = Bye { balance: i64::from(number) - 7 };
+            prop_assert_eq!(Bye::decode(&bye.encode()), Some(bye));
             for wish in [Wish::Connect("a port".to_owned()), Wish::LookUp(b"caf\xe9".to_vec())] {
                 let call = Call { host: number, wish };
                 prop_assert_eq!(Guest::decode(&call.encode()), None);
@@ -174,7 +198,7 @@ mod tests {
 
         #[test]
         fn no_bytes_are_trusted(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let _whatever = (Guest::decode(&bytes), Welcome::decode(&bytes), Call::decode(&bytes));
+            let _whatever = (Guest::decode(&bytes), Bye::decode(&bytes), Welcome::decode(&bytes), Call::decode(&bytes));
         }
     }
 }

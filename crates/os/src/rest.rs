@@ -13,7 +13,7 @@
 //! +144  what it knows of the processes of other jobs that it is connected with; see [`Outside`]
 //! +152  the rest that the note speaks of
 //! +160  bytes of the note
-//! +168  packets that the rank has sent to other hosts, less those that it has taken from there
+//! +168  packets that the rank has sent through posts, less those that it has taken from there
 //! ```
 //!
 //! The *note* says in words for what the rank waits. It has a place of its own in the segment. Whoever reads it while it is written
@@ -41,6 +41,8 @@ pub const NOTE_BYTES: usize = 1024;
 pub enum Outside {
     /// There is none.
     Nobody,
+    /// There are some, all of which come to this rank through the posts of one other job, whose agents look at them and at this rank.
+    Carried,
     /// One of them does not rest, as far as is known.
     Astir,
     /// All of them rest, and one of them is connected with others again that may not. Another number means that one of them has done
@@ -58,10 +60,17 @@ impl Outside {
         self == Self::Astir
     }
 
+    /// Whether none of them can do anything for the rank.
+    #[must_use]
+    pub fn is_at_rest(self) -> bool {
+        matches!(self, Self::Nobody | Self::AtRest(_))
+    }
+
     fn word(self) -> u64 {
         match self {
             Self::Nobody => 0,
             Self::Astir => 1,
+            Self::Carried => 4,
             Self::Near(number) => number & !3 | 2,
             Self::AtRest(number) => number & !3 | 3,
         }
@@ -70,6 +79,7 @@ impl Outside {
     fn of(word: u64) -> Self {
         match (word, word & 3) {
             (0, _) => Self::Nobody,
+            (4, _) => Self::Carried,
             (_, 2) => Self::Near(word & !3),
             (_, 3) => Self::AtRest(word & !3),
             _ => Self::Astir,
@@ -105,12 +115,11 @@ impl Seen {
         self.looks.wrapping_sub(self.polls)
     }
 
-    /// Whether nothing has come to the rank since `before`, and it has done nothing but ask.
+    /// Whether nothing has come to the rank since `before`, and it and others have done nothing but ask.
     #[must_use]
     pub fn continues(&self, before: &Self) -> bool {
         self.number == before.number
             && self.outside == before.outside
-            && matches!(self.outside, Outside::Nobody | Outside::AtRest(_))
             && self.calls.abs_diff(before.calls) <= 1
     }
 }
@@ -160,7 +169,7 @@ impl<'a> Rest<'a> {
         self.word(OUTSIDE).store(outside.word(), Relaxed);
     }
 
-    /// Packets sent to other hosts, less those taken from there (the rank, before it says that it rests, and when it ends).
+    /// Packets sent through posts, less those taken from there (the rank, before it says that it rests, and when it ends).
     pub fn set_balance(&self, packets: i64) {
         self.word(BALANCE).store(packets as u64, Release);
     }

@@ -179,9 +179,8 @@ pub enum ToHead {
     RankWaits,
     /// Where the ranks are.
     Places(Vec<(u32, Place)>),
-    /// All ranks of this host wait, and nothing has come to them for as long as the head has said: how many packets they have sent to
-    /// other hosts, less those that they have taken from there. None when they no longer do.
-    Rest(Option<i64>),
+    /// All ranks of this host wait, and nothing has come to them for as long as the head has said. None when they no longer do.
+    Rest(Option<Rest>),
     /// What a rank has written on its output (false) or error output (true); nothing is the end.
     Output(u32, bool, Vec<u8>),
     /// So much input was taken. All of it, for good, when rank 0 takes no more.
@@ -202,6 +201,26 @@ pub enum ToHead {
     GaveUp(Duration),
     /// The agent lives.
     Pong,
+}
+
+/// What the ranks of a host leave to be known when they wait, and the processes of other jobs that are guests of its post.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    /// How many packets they have sent through posts, less those that they have taken from there.
+    pub balance: i64,
+    /// The jobs of the guests, all of whose processes on this host wait, too.
+    pub guests: Vec<Hosted>,
+}
+
+/// The part of another job that is on one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hosted {
+    /// The job's key.
+    pub job: u64,
+    /// Which of its hosts.
+    pub host: u32,
+    /// How many it has.
+    pub hosts: u32,
 }
 
 impl ToHead {

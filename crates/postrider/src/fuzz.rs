@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde::Serialize;
 
-use crate::control::{Assignment, Channel, Messages, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
+use crate::control::{Assignment, Channel, Hosted, Messages, Rest, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
 use crate::hosts::{Host, allocated, parse_list, place, read_file};
 use crate::launch::Refusal;
 use crate::report::{Kind, Place};
@@ -66,7 +66,7 @@ pub fn words_of_agents() -> Vec<ToHead> {
         ToHead::Broken("why".to_owned()),
         ToHead::Wants(1),
         ToHead::RankWaits,
-        ToHead::Rest(Some(7)),
+        ToHead::Rest(Some(Rest { balance: 7, guests: vec![Hosted { job: 5, host: 0, hosts: 2 }] })),
         ToHead::InputTaken(1),
         ToHead::InputClosed,
         ToHead::Pong,

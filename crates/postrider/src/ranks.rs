@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use postrider_os::job::{ENV_JOB, Job, State};
@@ -16,8 +17,10 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, setrlimit};
 
+use crate::control::{Hosted, Rest};
 use crate::directory;
 use crate::launch::{Application, Input, Refusal, Started, Surroundings, start};
+use crate::post::Company;
 use crate::processes::{self, children, is_guard, is_spawned_launcher, send, send_to_group};
 use crate::report::{Kind, Place, stalled};
 use crate::stall::Stall;
@@ -160,6 +163,7 @@ pub struct LocalRanks<'a> {
     pub children_are_awaited: bool,
     places: Vec<(u32, Place)>,
     stall: Stall<'a>,
+    company: Company,
     patience: Duration,
 }
 
@@ -185,6 +189,7 @@ impl<'a> LocalRanks<'a> {
             children_are_awaited: false,
             places: Vec::new(),
             stall: Stall::new(job, Duration::ZERO),
+            company: Company::default(),
             patience: Duration::ZERO,
         })
     }
@@ -195,10 +200,16 @@ impl<'a> LocalRanks<'a> {
         self.patience = patience;
     }
 
-    /// Whether all ranks here that have not ended wait for each other, or for ranks of other hosts; none if it is not yet time to look again.
+    /// Processes of other jobs count as well, as long as they are here as guests.
+    pub fn watch_guests(&mut self, company: Company) {
+        self.company = company;
+    }
+
+    /// Whether all ranks here that have not ended, and all guests, wait for each other, or for ranks of other hosts; none if it is not yet time
+    /// to look again.
     pub fn look_for_stall(&mut self) -> Option<bool> {
         let ranks: Vec<_> = self.ranks.iter().map(|rank| (rank.number, rank.process.is_none())).collect();
-        self.stall.look(&ranks)
+        self.stall.look(&ranks, &self.company.now())
     }
 
     /// Takes over the ranks that were started, and the guard that was posted for them.
@@ -326,10 +337,16 @@ impl<'a> LocalRanks<'a> {
         rank.ended == Some(Ended::Exited(0)) && self.job.slot(rank.number).state() == State::Unborn
     }
 
-    /// Packets that the ranks here have sent to other hosts, less those that they have taken from there.
-    pub fn balance(&self) -> i64 {
-        let balances = self.ranks.iter().map(|rank| self.job.rest(rank.number).balance());
-        balances.fold(0, i64::wrapping_add)
+    /// What the head has to know when all wait.
+    pub fn rest(&self) -> Rest {
+        let present = self.company.now();
+        let of = |job: &Job, rank: u32| job.rest(rank).balance();
+        let ours = self.ranks.iter().map(|rank| of(self.job, rank.number));
+        let theirs = present.jobs().flat_map(|job| job.local_ranks().iter().map(|&rank| of(job, rank)));
+        let balance = ours.chain(theirs).fold(present.left_balance, i64::wrapping_add);
+        let hosted =
+            |job: &Arc<Job>| Hosted { job: job.key(), host: job.host(), hosts: job.placement().hosts() };
+        Rest { balance, guests: present.jobs().map(hosted).collect() }
     }
 
     /// Where every rank is now.

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use postrider_os::job::{Job, State};
 use postrider_os::process::cpu_time;
-use postrider_os::rest::Seen;
+use postrider_os::rest::{Outside, Seen};
+
+use crate::post::Present;
 
 /// How often at most the job is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -39,6 +41,8 @@ pub struct Stall<'a> {
 /// A time in which nothing has come to any rank.
 struct Standstill {
     first: Vec<View>,
+    /// How often guests had come or left.
+    changes: u64,
     /// The looks of each rank when half of the time was over.
     halfway: Option<Vec<u64>>,
     /// How long it has lasted, as far as we have looked: not while everything was stopped.
@@ -74,42 +78,43 @@ impl<'a> Stall<'a> {
         (self.patience / 10).max(LOOK)
     }
 
-    /// Looks, if it is time: whether all ranks, each with whether its process has ended, have waited so long that they wait for each
-    /// other, or have ended.
-    pub fn look(&mut self, ranks: &[(u32, bool)]) -> Option<bool> {
+    /// Looks, if it is time: whether all ranks, each with whether its process has ended, and the jobs of all guests have waited so long that
+    /// they wait for each other, or have ended.
+    pub fn look(&mut self, ranks: &[(u32, bool)], present: &Present) -> Option<bool> {
         let now = Instant::now();
         if self.due().is_none_or(|due| now < due) {
             return None;
         }
         let passed = (now - self.last).min(2 * self.period());
         self.last = now;
-        let views: Option<Vec<View>> = ranks.iter().map(|&(rank, ended)| self.view(rank, ended)).collect();
+        let ours = ranks.iter().map(|&(rank, ended)| match ended {
+            true => Some(View::Over),
+            false => View::of(self.job, rank, Outside::is_at_rest),
+        });
+        let of_guest = |job: &Job, rank| match present.has(job, rank) {
+            true => View::of(job, rank, |outside| outside == Outside::Carried),
+            false => View::of(job, rank, |outside| outside == Outside::Nobody),
+        };
+        let guests = present.jobs().flat_map(|job| job.local_ranks().iter().map(|&rank| of_guest(job, rank)));
+        let views: Option<Vec<View>> = ours.chain(guests).collect();
         let Some(views) = views else {
             self.standstill = None;
             return Some(false);
         };
-        Some(self.goes_on(&views, passed))
-    }
-
-    fn view(&self, rank: u32, ended: bool) -> Option<View> {
-        let slot = self.job.slot(rank);
-        if ended || slot.state() == State::Finalized {
-            return Some(View::Over);
-        }
-        let seen = self.job.rest(rank).seen().filter(|_| slot.state() == State::Initialized)?;
-        let may_rest = !slot.call().is_some_and(|call| meets_others(&call));
-        may_rest.then(|| View::Rests(seen, cpu_time(slot.pid())))
+        Some(self.goes_on(&views, present.changes, passed))
     }
 
     /// Whether the standstill that these views continue has lasted long enough.
-    fn goes_on(&mut self, views: &[View], passed: Duration) -> bool {
+    fn goes_on(&mut self, views: &[View], changes: u64, passed: Duration) -> bool {
         let continued = self.standstill.as_ref().is_some_and(|still| {
             let pairs = still.first.iter().zip(views);
-            still.first.len() == views.len() && pairs.into_iter().all(|(first, view)| view.continues(first))
+            still.changes == changes
+                && still.first.len() == views.len()
+                && pairs.into_iter().all(|(first, view)| view.continues(first))
         });
         if !continued {
             let first = views.to_vec();
-            self.standstill = Some(Standstill { first, halfway: None, lasted: Duration::ZERO });
+            self.standstill = Some(Standstill { first, changes, halfway: None, lasted: Duration::ZERO });
         }
         if views.iter().all(|view| *view == View::Over) {
             return true;
@@ -133,6 +138,17 @@ impl<'a> Stall<'a> {
 }
 
 impl View {
+    /// A rank, if it rests, and of processes of other jobs only those may be left that `fits` says.
+    fn of(job: &Job, rank: u32, fits: impl FnOnce(Outside) -> bool) -> Option<Self> {
+        let slot = job.slot(rank);
+        if slot.state() == State::Finalized {
+            return Some(Self::Over);
+        }
+        let seen = job.rest(rank).seen().filter(|_| slot.state() == State::Initialized)?;
+        let may_rest = fits(seen.outside) && !slot.call().is_some_and(|call| meets_others(&call));
+        may_rest.then(|| Self::Rests(seen, cpu_time(slot.pid())))
+    }
+
     fn continues(&self, first: &Self) -> bool {
         match (self, first) {
             (Self::Over, Self::Over) => true,
@@ -163,7 +179,6 @@ mod tests {
     use super::*;
     use postrider_os::hosts::Placement;
     use postrider_os::job::{CallName, Shape, Transport};
-    use postrider_os::rest::Outside;
     use std::sync::Arc;
 
     const SHAPE: Shape = Shape { cores: 1, transport: Transport::File, ring_bytes: 4096 };
@@ -191,7 +206,7 @@ mod tests {
         for _ in 0..count {
             each();
             stall.last = Instant::now().checked_sub(stall.period()).unwrap();
-            halts = stall.look(ranks).unwrap();
+            halts = stall.look(ranks, &Present::default()).unwrap();
         }
         halts
     }
@@ -210,7 +225,7 @@ mod tests {
         assert!(!looks(&mut stall, &living(), 1, || look_again(&job)));
         assert!(looks(&mut stall, &living(), 11, || look_again(&job)));
         stall.forget();
-        assert_eq!((stall.due(), stall.look(&living())), (None, None));
+        assert_eq!((stall.due(), stall.look(&living(), &Present::default())), (None, None));
     }
 
     #[test]

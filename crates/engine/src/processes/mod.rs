@@ -56,6 +56,21 @@ pub(crate) struct Strangers {
     visits: BTreeMap<u64, Visit>,
 }
 
+/// How messages come from processes of other jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaysOutside {
+    /// There are none.
+    None,
+    /// Directly.
+    Bridges,
+    /// They are guests of this process's job.
+    OwnPosts,
+    /// This process is a guest of one other job.
+    Posts,
+    /// In more than one of these ways.
+    Several,
+}
+
 #[derive(Debug)]
 struct Stranger {
     identity: Identity,
@@ -132,6 +147,19 @@ impl State {
     /// Whether a process is one of another job.
     pub(crate) fn is_stranger(&self, process: u32) -> bool {
         process >= self.strangers.ranks
+    }
+
+    /// How messages come from processes of other jobs.
+    pub(crate) fn ways_outside(&self) -> WaysOutside {
+        let mut all = self.strangers.known.iter().filter(|one| one.connected).map(|one| one.carried);
+        let Some(first) = all.next() else { return WaysOutside::None };
+        let carrier = |carried: Option<(u64, u32)>| carried.map(|(carrier, _)| carrier);
+        match (carrier(first), all.all(|other| carrier(other) == carrier(first))) {
+            (_, false) => WaysOutside::Several,
+            (None, true) => WaysOutside::Bridges,
+            (Some(carrier), true) if carrier == self.strangers.own_job => WaysOutside::OwnPosts,
+            (Some(_), true) => WaysOutside::Posts,
+        }
     }
 
     /// The segments of the jobs that this process is connected with, where it has them.
@@ -231,9 +259,9 @@ impl State {
         self.strangers.jobs.retain(|key, _| left.binary_search(key).is_ok());
         let (known, transport) = (&self.strangers.known, &mut self.transport);
         let in_use = |carrier: u64| known.iter().filter_map(|one| one.carried).any(|(key, _)| key == carrier);
-        self.strangers.visits.retain(|&carrier, _| {
+        self.strangers.visits.retain(|&carrier, visit| {
             if !in_use(carrier) {
-                transport.leave(carrier);
+                visit.say_bye(transport.leave(carrier));
             }
             in_use(carrier)
         });

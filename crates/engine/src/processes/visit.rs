@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::bridge::{Bridge, Side};
-use postrider_os::hall::{BYE, Guest, RING_BYTES, Welcome};
+use postrider_os::hall::{Bye, Guest, RING_BYTES, Welcome};
 use postrider_os::job::Job;
 use postrider_os::port::{Connection, hall_of};
 
@@ -28,16 +28,10 @@ pub(crate) struct Visit {
 }
 
 impl Visit {
-    /// Says that nothing more will be sent.
-    pub fn say_bye(&mut self) {
+    /// Says that nothing more will be sent, and what was.
+    pub fn say_bye(&mut self, balance: i64) {
         // A post that is gone need not know.
-        let _ = self.connection.send(BYE);
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        self.say_bye();
+        let _ = self.connection.send(&Bye { balance }.encode());
     }
 }
 
@@ -108,6 +102,8 @@ impl Instance {
 impl State {
     /// Says goodbye to all posts whose guest this process is.
     pub(crate) fn say_bye(&mut self) {
-        self.strangers.visits.values_mut().for_each(Visit::say_bye);
+        for (&carrier, visit) in &mut self.strangers.visits {
+            visit.say_bye(self.transport.leave(carrier));
+        }
     }
 }

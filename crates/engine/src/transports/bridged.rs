@@ -26,7 +26,7 @@ use postrider_os::ring::{Consumer, FIRST_CELL_BYTES, Packet, Producer};
 use super::post::Post;
 use super::shared_memory::{EAGER_BYTES_MAX, PIECE_BYTES_MAX, incoming, push};
 use super::wire::Header;
-use super::{Incoming, Limits, SingleCopy, Transport, is_forbidden};
+use super::{Balance, Incoming, Limits, SingleCopy, Transport, is_forbidden};
 use crate::error::{Error, Result};
 
 /// The rings to processes of other jobs, and the transport to those of this one.
@@ -52,6 +52,7 @@ pub struct Bridged {
 pub struct Posted {
     carrier: u64,
     post: Post,
+    balance: Balance,
     /// This process's numbers of those that it leads to.
     known: BTreeMap<u32, u32>,
     /// Keeps the rings mapped.
@@ -71,7 +72,7 @@ impl Posted {
         bridge: Bridge,
     ) -> postrider_os::error::Result<Self> {
         let post = Post::with_ends(job, number, ends)?;
-        Ok(Self { carrier, post, known: BTreeMap::new(), _bridge: bridge })
+        Ok(Self { carrier, post, balance: Balance::default(), known: BTreeMap::new(), _bridge: bridge })
     }
 }
 
@@ -163,9 +164,14 @@ impl Bridged {
         self.posts.insert(posted.carrier, posted);
     }
 
-    /// The post of another job is not needed any more.
-    pub fn leave(&mut self, carrier: u64) {
-        self.posts.remove(&carrier);
+    /// The post of another job is not needed any more. Returns the packets sent through it, less those taken from there.
+    pub fn leave(&mut self, carrier: u64) -> i64 {
+        self.posts.remove(&carrier).map_or(0, |posted| posted.balance.0)
+    }
+
+    /// Packets sent through all posts, less those taken from there.
+    pub(super) fn balance(&self) -> i64 {
+        self.posts.values().fold(self.inner.balance(), |sum, posted| sum.wrapping_add(posted.balance.0))
     }
 
     /// Process `peer` is reached through the own post, or that of another job: there it is number `there`.
@@ -242,7 +248,9 @@ impl Bridged {
             Some((None, there)) => return self.inner.send(there, header, body, bytes),
             Some((Some(carrier), there)) => {
                 if let Some(posted) = self.posts.get_mut(&carrier) {
-                    return Ok(posted.post.send(there, header, body, bytes));
+                    let sent = posted.post.send(there, header, body, bytes);
+                    posted.balance.sent(usize::from(sent));
+                    return Ok(sent);
                 }
             }
             None => {}
@@ -297,6 +305,7 @@ impl Bridged {
         let mut found = None;
         for (&carrier, posted) in &mut self.posts {
             while let Some(incoming) = posted.post.receive()? {
+                posted.balance.took_one();
                 if let Some(&peer) = posted.known.get(&incoming.peer) {
                     found = Some((peer, carrier, incoming));
                     break;

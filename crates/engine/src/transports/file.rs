@@ -65,7 +65,8 @@ pub struct FileTransport {
     /// The posts of other jobs whose guest this process is, by the keys of these.
     visits: BTreeMap<u64, Visited>,
     placement: Placement,
-    pub(super) balance: Balance,
+    /// Of what the own posts carry.
+    balance: Balance,
     peers: Vec<Peer>,
     /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
     hosts: Vec<Option<Outbox>>,
@@ -113,6 +114,7 @@ enum Way {
 struct Visited {
     welcome: Welcome,
     placement: Placement,
+    balance: Balance,
     /// The inbox of the post, or with a central directory those of all hosts, as far as they are open.
     hosts: BTreeMap<u32, Outbox>,
 }
@@ -177,12 +179,33 @@ impl FileTransport {
 
     /// This process is a guest of the post of another job.
     pub(crate) fn visit(&mut self, carrier: u64, welcome: Welcome, placement: Placement) {
-        self.visits.insert(carrier, Visited { welcome, placement, hosts: BTreeMap::new() });
+        let (balance, hosts) = (Balance::default(), BTreeMap::new());
+        self.visits.insert(carrier, Visited { welcome, placement, balance, hosts });
     }
 
-    /// The post of another job is not needed any more.
-    pub(crate) fn leave(&mut self, carrier: u64) {
-        self.visits.remove(&carrier);
+    /// The post of another job is not needed any more. Returns the packets sent through it, less those taken from there.
+    pub(crate) fn leave(&mut self, carrier: u64) -> i64 {
+        self.visits.remove(&carrier).map_or(0, |visited| visited.balance.0)
+    }
+
+    /// Packets sent through all posts, less those taken from there.
+    pub(super) fn balance(&self) -> i64 {
+        self.visits.values().fold(self.balance.0, |sum, visited| sum.wrapping_add(visited.balance.0))
+    }
+
+    /// Counts a packet for or from `peer`, if it goes through a post.
+    pub(super) fn count(&mut self, peer: u32, what: impl FnOnce(&mut Balance)) {
+        let balance = match &self.peers[peer as usize].stranger {
+            Some((_, Way::Inbox(_))) => None,
+            Some((_, Way::Guest(_))) => Some(&mut self.balance),
+            Some((_, Way::Post(carrier, _))) => {
+                self.visits.get_mut(carrier).map(|visited| &mut visited.balance)
+            }
+            None => self.is_far(peer).then_some(&mut self.balance),
+        };
+        if let Some(balance) = balance {
+            what(balance);
+        }
     }
 
     /// Process `number` of another job is reached through the own post, or that of another job: there it is number `there`.
@@ -274,7 +297,7 @@ impl FileTransport {
     }
 
     /// Whether `peer` is a rank of another host.
-    pub(super) fn is_far(&self, peer: u32) -> bool {
+    fn is_far(&self, peer: u32) -> bool {
         let ours = peer < self.placement.ranks();
         ours && self.placement.host_of(peer) != self.placement.host_of(self.rank)
     }

@@ -356,13 +356,14 @@ impl Waiter {
 }
 
 impl Transport {
-    /// Packets sent to other hosts less those taken from there.
+    /// Packets sent through posts less those taken from there.
     #[inline]
     pub(crate) fn balance(&self) -> i64 {
-        match self.to_own_job() {
+        match self {
             Self::Hosts(transport) => transport.balance.0,
-            Self::File(transport) => transport.balance.0,
-            _ => 0,
+            Self::File(transport) => transport.balance(),
+            Self::Bridged(transport) => transport.balance(),
+            Self::Alone | Self::SharedMemory(_) | Self::Simulated(_) => 0,
         }
     }
 
@@ -374,12 +375,12 @@ impl Transport {
         }
     }
 
-    /// The posts of job `carrier` are not needed any more.
-    pub(crate) fn leave(&mut self, carrier: u64) {
+    /// The posts of job `carrier` are not needed any more. Returns the packets sent through them, less those taken from there.
+    pub(crate) fn leave(&mut self, carrier: u64) -> i64 {
         match self {
             Self::Bridged(transport) => transport.leave(carrier),
             Self::File(transport) => transport.leave(carrier),
-            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) => {}
+            Self::Alone | Self::SharedMemory(_) | Self::Hosts(_) | Self::Simulated(_) => 0,
         }
     }
 
@@ -411,7 +412,7 @@ impl Transport {
             Self::Hosts(transport) => Ok(transport.send(peer, header, body, bytes)),
             Self::File(transport) => {
                 let sent = transport.send(peer, header, body, bytes)?;
-                transport.balance.sent(usize::from(sent && transport.is_far(peer)));
+                transport.count(peer, |balance| balance.sent(usize::from(sent)));
                 Ok(sent)
             }
             Self::Simulated(transport) => Ok(transport.send(peer, header, body, bytes)),
@@ -456,8 +457,9 @@ impl Transport {
         match self {
             Self::File(transport) => {
                 let sent = transport.multicast(peers, header, body, bytes)?;
-                let far = peers.iter().take(sent).filter(|&&peer| transport.is_far(peer)).count();
-                transport.balance.sent(far);
+                for &peer in &peers[..sent] {
+                    transport.count(peer, |balance| balance.sent(1));
+                }
                 Ok(sent)
             }
             Self::SharedMemory(transport) => Ok(transport.multicast(peers, header, body, bytes)),
@@ -478,8 +480,8 @@ impl Transport {
             Self::Hosts(transport) => transport.receive(),
             Self::File(transport) => {
                 let found = transport.receive()?;
-                if found.as_ref().is_some_and(|incoming| transport.is_far(incoming.peer)) {
-                    transport.balance.took_one();
+                if let Some(incoming) = &found {
+                    transport.count(incoming.peer, Balance::took_one);
                 }
                 Ok(found)
             }

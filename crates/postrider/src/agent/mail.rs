@@ -11,7 +11,7 @@ use super::prepare::Prepared;
 use crate::control::{Messages, ToHead};
 use crate::launch::Refusal;
 use crate::links::{Links, News};
-use crate::post::{Notice, Post};
+use crate::post::{Company, Notice, Post};
 use crate::remote_shell::{RemoteShell, quoted};
 
 /// A post with its links. When dropped, the post says goodbye before its links are closed.
@@ -40,6 +40,11 @@ impl Mail {
             .map_err(|error| Refusal::new(1, format!("cannot take care of links: {error}")))?;
         let copies = matches!(assignment.messages, Messages::CopiedFiles(_));
         Ok(Some(Self { post, links, copies }))
+    }
+
+    /// The guests of the post.
+    pub fn company(&self) -> Company {
+        self.post.company()
     }
 
     /// Adds what has to be waited for.

@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_child_subreaper};
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
-use crate::control::{Assignment, Channel, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
+use crate::control::{Assignment, Channel, Rest, TO_AGENT_BYTES_MAX, ToAgent, ToHead};
 use crate::launch::{Input, Refusal, Started};
 use crate::processes::signal_name;
 use crate::ranks::{LocalRanks, allow_descriptors, end, start_all};
@@ -238,6 +238,9 @@ fn serve(head: &mut Head, signals: Signals, prepared: &Prepared) -> Result<bool,
     let mut ranks = LocalRanks::new(&job)?;
     ranks.notice_stalls(prepared.assignment().stall);
     let mail = Mail::start(prepared, &job, letterbox, directories)?;
+    if let Some(mail) = &mail {
+        ranks.watch_guests(mail.company());
+    }
     let numbers = job.local_ranks();
     let (started, refusal) =
         start_all(numbers, &applications, Input::Fed, &surroundings, || head.wants_the_end());
@@ -283,7 +286,7 @@ struct Agent<'a> {
     /// The ranks were told to end.
     ends_early: bool,
     /// What the head knows of the ranks here, all of which wait; none if they do not.
-    rest: Option<i64>,
+    rest: Option<Rest>,
     cleaned: bool,
 }
 
@@ -448,8 +451,9 @@ impl<'a> Agent<'a> {
     /// Tells the head when all ranks here have come to wait, or one goes on.
     fn look_for_stall(&mut self) {
         let Some(rests) = self.ranks.look_for_stall() else { return };
-        let rest = rests.then(|| self.ranks.balance());
-        if std::mem::replace(&mut self.rest, rest) != rest {
+        let rest = rests.then(|| self.ranks.rest());
+        if self.rest != rest {
+            self.rest.clone_from(&rest);
             self.head.channel.send(&ToHead::Rest(rest));
         }
     }

@@ -6,11 +6,11 @@
 //! given to anybody else. One that has not said goodbye has died, which is noted in the segments of all hosts.
 
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use postrider_os::bridge::{Bridge, Side};
-use postrider_os::hall::{BYE, Call, Guest, Welcome};
+use postrider_os::hall::{Bye, Call, Guest, Welcome};
 use postrider_os::job::{Job, Transport};
 use postrider_os::port::{Connection, Port};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,6 +18,44 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::calls::Calls;
 use super::desk::Desk;
 use super::doors::Doors;
+
+/// The guests of one post, for whoever watches over the ranks of its host.
+#[derive(Clone, Debug, Default)]
+pub struct Company(Arc<Mutex<Present>>);
+
+/// What is known of guests.
+#[derive(Debug, Default)]
+pub struct Present {
+    /// The segments of their jobs here, and their ranks there.
+    pub guests: Vec<(Arc<Job>, u32)>,
+    /// Packets that guests that have left had sent through posts, less those that they had taken from there.
+    pub left_balance: i64,
+    /// How often somebody has come or left.
+    pub changes: u64,
+}
+
+impl Company {
+    /// Who is there now.
+    pub fn now(&self) -> MutexGuard<'_, Present> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Present {
+    /// Their jobs, each once.
+    pub fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
+        let is_first = |&index: &usize| {
+            let key = self.guests[index].0.key();
+            self.guests[..index].iter().all(|(job, _)| job.key() != key)
+        };
+        (0..self.guests.len()).filter(is_first).map(|index| &self.guests[index].0)
+    }
+
+    /// Whether this rank of this job is among them.
+    pub fn has(&self, job: &Job, rank: u32) -> bool {
+        self.guests.iter().any(|(other, number)| other.key() == job.key() && *number == rank)
+    }
+}
 
 /// The guests of one post.
 #[derive(Debug)]
@@ -27,22 +65,25 @@ pub struct Guests {
     hall: Option<Port>,
     arrived: u32,
     strangers: Vec<Connection>,
-    present: Vec<Present>,
+    present: Vec<Served>,
+    company: Company,
 }
 
 #[derive(Debug)]
-struct Present {
+struct Served {
     number: u32,
+    job: Arc<Job>,
+    rank: u32,
     /// None once it has gone.
     connection: Option<Connection>,
-    said_bye: bool,
+    bye: Option<Bye>,
 }
 
 impl Guests {
     /// Opens the hall of the host that `job` is the segment of.
-    pub fn new(job: Arc<Job>) -> Self {
+    pub fn new(job: Arc<Job>, company: Company) -> Self {
         let hall = Port::hall(job.key()).ok();
-        Self { job, hall, arrived: 0, strangers: Vec::new(), present: Vec::new() }
+        Self { job, hall, arrived: 0, strangers: Vec::new(), present: Vec::new(), company }
     }
 
     /// What becomes readable when there is something to look at.
@@ -70,11 +111,17 @@ impl Guests {
                 continue;
             }
             let guest = Guest::decode(&words);
-            let Some(number) = guest.and_then(|guest| self.seat(&guest, desks, doors)) else { continue };
-            if stranger.send(&self.welcome(number, doors).encode()).is_ok() {
+            let Some(mut served) = guest.and_then(|guest| self.seat(&guest, desks, doors)) else { continue };
+            let mut company = self.company.now();
+            // Before it can be met.
+            company.guests.push((Arc::clone(&served.job), served.rank));
+            company.changes += 1;
+            if stranger.send(&self.welcome(served.number, doors).encode()).is_ok() {
                 self.arrived += 1;
-                let connection = Some(stranger);
-                self.present.push(Present { number, connection, said_bye: false });
+                served.connection = Some(stranger);
+                self.present.push(served);
+            } else {
+                company.guests.pop();
             }
         }
         for guest in &mut self.present {
@@ -82,7 +129,7 @@ impl Guests {
                 guest.connection.as_mut().filter(|connection| is_readable(connection))
             {
                 match connection.receive(Duration::ZERO) {
-                    Ok(words) => guest.said_bye |= words.is_some_and(|words| words == BYE),
+                    Ok(words) => guest.bye = guest.bye.or(words.and_then(|words| Bye::decode(&words))),
                     Err(_) => guest.connection = None,
                 }
             }
@@ -98,30 +145,37 @@ impl Guests {
             if has_left {
                 desk.iter().for_each(|&desk| drop(desks.remove(desk)));
                 doors.close(guest.number);
-                dead.extend((!guest.said_bye).then_some(guest.number));
+                dead.extend(guest.bye.is_none().then_some(guest.number));
+                let mut company = self.company.now();
+                let is_it =
+                    |(job, rank): &(Arc<Job>, u32)| Arc::ptr_eq(job, &guest.job) && *rank == guest.rank;
+                company.guests.retain(|other| !is_it(other));
+                company.changes += 1;
+                company.left_balance += guest.bye.map_or(0, |bye| bye.balance);
             }
             !has_left
         });
         dead
     }
 
-    /// Makes what the guest needs, and returns its number.
-    fn seat(&self, guest: &Guest, desks: &mut Vec<Desk>, doors: &mut Doors) -> Option<u32> {
+    /// Makes what the guest needs.
+    fn seat(&self, guest: &Guest, desks: &mut Vec<Desk>, doors: &mut Doors) -> Option<Served> {
         let number = self.job.placement().guest(self.job.host(), self.arrived);
         let number = number.filter(|&number| number < postrider_os::packet::RANKS_MAX)?;
+        let job = Job::open(&guest.job).ok().filter(|job| guest.rank < job.placement().ranks())?;
+        let job = Arc::new(job);
         match (self.job.shape().transport, &guest.directory) {
             (Transport::SharedMemory, _) => {
-                let job = Job::open(&guest.job).ok().filter(|job| guest.rank < job.placement().ranks())?;
                 let bridge = Bridge::open(&guest.bridge).ok()?;
                 let (to, from) = bridge.ends(Side::Right, 0, 0);
-                desks.push(Desk::new(number, (Arc::new(job), guest.rank), from, to, Some(bridge)));
+                desks.push(Desk::new(number, (Arc::clone(&job), guest.rank), from, to, Some(bridge)));
             }
             (Transport::File | Transport::Central, Some(directory)) => {
                 doors.open_to_guest(number, directory.join(guest.rank.to_string()));
             }
             (Transport::File | Transport::Central, None) => return None,
         }
-        Some(number)
+        Some(Served { number, job, rank: guest.rank, connection: None, bye: None })
     }
 
     fn welcome(&self, number: u32, doors: &Doors) -> Welcome {

@@ -34,6 +34,7 @@ use postrider_os::job::{Job, Transport};
 use postrider_os::parcel::POST;
 use std::path::PathBuf;
 
+pub use guests::{Company, Present};
 pub use scp::{ARRIVALS, Copying};
 
 use crate::pulse::Pulse;
@@ -83,6 +84,7 @@ pub struct Post {
     tower: Arc<BellTower>,
     /// Wakes the agent.
     told: Arc<BellTower>,
+    company: Company,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -102,7 +104,8 @@ impl Post {
         let tell = Telling { sender: tell, bell: Arc::clone(&told) };
         let (desks, host) = (desk::all(&job), job.host());
         let doors = doors::Doors::new(job.key(), job.placement().ranks(), places.clone());
-        let guests = guests::Guests::new(Arc::clone(&job));
+        let company = Company::default();
+        let guests = guests::Guests::new(Arc::clone(&job), company.clone());
         let (mut files, mut scp, mut central) = (None, None, None);
         if let Some(Places { local, central: shared, copying }) = places {
             match (job.shape().transport, shared) {
@@ -121,12 +124,17 @@ impl Post {
             clerk::Carriers { desks, guests, calls: calls::Calls::new(host), doors, files, scp, central };
         let clerk = clerk::Clerk::new(job, Arc::clone(&tower), to_do, tell, carriers, Pulse::sparse(silence));
         let thread = std::thread::Builder::new().name("post".to_owned()).spawn(|| clerk.work())?;
-        Ok(Self { orders, notices, tower, told, thread: Some(thread) })
+        Ok(Self { orders, notices, tower, told, company, thread: Some(thread) })
     }
 
     /// Readable when there are notices.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.told.as_fd()
+    }
+
+    /// The guests of this post.
+    pub fn company(&self) -> Company {
+        self.company.clone()
     }
 
     /// The next notice.

@@ -93,29 +93,51 @@ fn deaths(arguments: &Arguments, victim: &str) -> Vec<Case> {
     harms.into_iter().map(case).collect()
 }
 
-/// Ranks of two hosts that wait for each other are spoken of, whichever way their messages go.
+/// Ranks of two hosts that wait for each other are spoken of, whichever way their messages go, and so are jobs that wait for each other; but not
+/// one that waits for another which computes.
 fn deadlocks(arguments: &Arguments, deadlock: &str) -> Vec<Case> {
-    let case = |&way: &Way| {
+    let job = |&way: &Way| {
+        let word = "rank 3 in MPI_Recv, for a message from rank 0, tag 7, on ring";
+        stalls(arguments, deadlock, (way, "a deadlock", "recv", word))
+    };
+    let jobs = |&way: &Way| {
+        let word = "rank 0 in MPI_Recv, for a message from rank 0, a process of another job, tag 7";
+        stalls(arguments, deadlock, (way, "a deadlock between jobs", "spawn", word))
+    };
+    let silent = |&way: &Way| {
         let (arguments, deadlock) = (arguments.clone(), deadlock.to_owned());
-        Case::new(format!("a deadlock, {}", way.name()), move |stage| {
-            let options = ["--hosts", "h1:2,h2:2", "--stall-warning", "1"];
-            let mut running = stage.start(0, &arguments.launch(&options, Some(way), &[&deadlock, "recv"]))?;
-            bed::wait_for("the word", || {
-                anyhow::ensure!(running.runs()?, "the job ends: {}", running.complaints());
-                Ok(running.complaints().contains("hint").then_some(()))
-            })?;
-            signal(stage, 0, "postrider run", "-TERM")?;
+        Case::new(format!("a job that computes and is waited for, {}", way.name()), move |stage| {
+            let options = ["--hosts", "h1:2,h2:2", "--stall-warning", "0.5"];
+            let running =
+                stage.start(0, &arguments.launch(&options, Some(way), &[&deadlock, "elsewhere"]))?;
             let ended = running.wait(stage.bed, stage.before, stage.limit)?;
-            let words = [
-                "all ranks have waited",
-                "rank 3 in MPI_Recv, for a message from rank 0, tag 7, on ring",
-                "by signal 15 (SIGTERM",
-            ];
-            let missing = words.into_iter().find(|word| !ended.error.contains(word));
-            Ok(missing.map(|word| ended.problem(&format!("nothing says {word:?}"))))
+            let fine = ended.exited(0) && ended.error.is_empty();
+            Ok((!fine).then(|| ended.problem("expected exit code 0 and no word")))
         })
     };
-    Way::ALL.iter().map(case).collect()
+    Way::ALL.iter().flat_map(|way| [job(way), jobs(way), silent(way)]).collect()
+}
+
+/// A job that waits for ever, and what is said of it.
+fn stalls(
+    arguments: &Arguments,
+    deadlock: &str,
+    (way, name, what, word): (Way, &str, &'static str, &'static str),
+) -> Case {
+    let (arguments, deadlock) = (arguments.clone(), deadlock.to_owned());
+    Case::new(format!("{name}, {}", way.name()), move |stage| {
+        let options = ["--hosts", "h1:2,h2:2", "--stall-warning", "1"];
+        let mut running = stage.start(0, &arguments.launch(&options, Some(way), &[&deadlock, what]))?;
+        bed::wait_for("the word", || {
+            anyhow::ensure!(running.runs()?, "the job ends: {}", running.complaints());
+            Ok(running.complaints().contains("hint").then_some(()))
+        })?;
+        signal(stage, 0, "postrider run", "-TERM")?;
+        let ended = running.wait(stage.bed, stage.before, stage.limit)?;
+        let words = ["all ranks have waited", word, "by signal 15 (SIGTERM"];
+        let missing = words.into_iter().find(|word| !ended.error.contains(word));
+        Ok(missing.map(|word| ended.problem(&format!("nothing says {word:?}"))))
+    })
 }
 
 /// A launcher that was stopped for longer than hosts wait for it, as a laptop that slept, says so when it goes on.
