@@ -23,7 +23,8 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Names under which the executable does something else, with the subcommand.
 NAMES = {"mpicc": "cc", "mpicxx": "c++", "mpic++": "c++", "mpifort": "fortran", "mpif90": "fortran", "mpif77": "fortran", "mpiexec": "run", "mpirun": "run"}
-LIBRARIES = ["lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpifort_abi.so", "lib/libmpifort_abi.so.1", "lib/libmpi.so.12", "lib/libpostrider_io.so", "lib/libpostrider_io_mpich.so"]
+OWN_LIBRARIES = ["io", "io_mpich", "ipc", "overlap", "overlap_mpich"]
+LIBRARIES = ["lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpifort_abi.so", "lib/libmpifort_abi.so.1", "lib/libmpi.so.12", *(f"lib/libpostrider_{name}.so" for name in OWN_LIBRARIES)]
 FILES = ["bin/postrider", *LIBRARIES, "include/mpi.h", "include/mpi_other_names.h"]
 # Folders that are packed whole: the modules of Fortran as source, for pkg-config, for modules, manual pages and completions.
 FOLDERS = ["share/postrider/fortran", "lib/pkgconfig", "share/modulefiles", "share/man", "share/bash-completion", "share/zsh", "share/fish"]

@@ -401,6 +401,11 @@ fn installation(_: &Rotation) -> Result<Vec<Command>> {
     Ok(vec![compiler, ring, in_octave, by_another_launcher])
 }
 
+/// A program that wants all libraries that `postrider info` names to be there.
+const INFO: &str = "import json, os, subprocess, sys
+info = subprocess.check_output([os.path.dirname(sys.executable) + '/postrider', 'info', '--json'])
+assert all(one['is_installed'] for one in json.loads(info)['libraries']), info";
+
 /// `pip install .` into a fresh environment, and what is in it then: compiler, launcher, libraries for C and for mpi4py's
 /// wheel, Python package. Nothing else leads to the library.
 fn wheel(_: &Rotation) -> Result<Vec<Command>> {
@@ -424,6 +429,7 @@ fn wheel(_: &Rotation) -> Result<Vec<Command>> {
         of_environment("pip", &["install", "--quiet", "--disable-pip-version-check", &root, "mpi4py"]),
         of_environment("mpicc", &[&ring("c", "c"), "-o", "ring"]),
         of_environment("postrider", &["run", "-n", "3", "./ring"]),
+        of_environment("python", &["-c", INFO]),
         of_environment("mpiexec", &["-n", "3", &python, &ring("python", "py")]),
         of_environment(
             "python",

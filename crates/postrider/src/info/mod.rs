@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::doctor::facts::{Facts, Temporary, found};
 use crate::other_engine::{Engine, engines};
 use crate::remote_shell::build_id;
-use crate::{flags, installation};
+use crate::{flags, installation, ipc};
 
 /// All of it.
 #[derive(Debug, Serialize)]
@@ -104,22 +104,23 @@ fn libraries(prefix: &Path) -> Vec<Library> {
         (Some(abi), Some(mpi)) => format!("the standard ABI {abi} of MPI {mpi}"),
         _ => "the standard ABI of MPI (there is no include/mpi.h)".to_owned(),
     };
+    let [io, io_of_mpich] = installation::IO_LIBRARIES;
+    let [overlap, overlap_of_mpich] = installation::OVERLAP_LIBRARIES;
     let all = [
-        ("libmpi_abi.so.1", standard),
-        (
-            installation::OTHER_LIBRARY,
-            "MPICH's ABI, for programs compiled for MPICH and for mpi4py's wheels".to_owned(),
-        ),
-        (
-            installation::IO_LIBRARIES[0],
-            "the I/O chapter on other engines with the standard ABI: --io postrider".to_owned(),
-        ),
-        (
-            installation::IO_LIBRARIES[1],
-            "the I/O chapter on other engines with MPICH's ABI: --io postrider".to_owned(),
-        ),
+        ("libmpi_abi.so.1", &*standard),
+        (installation::OTHER_LIBRARY, "MPICH's ABI, for programs compiled for MPICH and for mpi4py's wheels"),
+        ("libmpifort_abi.so.1", "programs in Fortran, over the standard ABI"),
+        (io, "the I/O chapter on other engines with the standard ABI: --io postrider"),
+        (io_of_mpich, "the I/O chapter on other engines with MPICH's ABI: --io postrider"),
+        (overlap, "blocking calls made asynchronous, with the standard ABI: --overlap"),
+        (overlap_of_mpich, "blocking calls made asynchronous, with MPICH's ABI: --overlap"),
+        (ipc::LIBRARY, "System V IPC of a job or of a name space: postrider ipc"),
     ];
-    let library = |(name, what)| Library { name, what, is_installed: prefix.join("lib").join(name).exists() };
+    let library = |(name, what): (_, &str)| Library {
+        name,
+        what: what.to_owned(),
+        is_installed: prefix.join("lib").join(name).exists(),
+    };
     all.into_iter().map(library).collect()
 }
 

@@ -21,7 +21,7 @@ use crate::removal::remove_until;
 /// Environment variable: the directory of the name space.
 pub const ENV_DIRECTORY: &str = "POSTRIDER_IPC";
 /// What is loaded before programs.
-const LIBRARY: &str = "libpostrider_ipc.so";
+pub const LIBRARY: &str = "libpostrider_ipc.so";
 /// Where memory is a file system.
 const MEMORY: &str = "/dev/shm";
 

@@ -35,8 +35,8 @@ fn people_are_told_what_is_there_and_what_is_not() {
     for words in [
         concat!("Postrider ", env!("CARGO_PKG_VERSION"), "\n"),
         &format!("installation  {}\n", prefix.display()),
-        "libmpi_abi.so.1           the standard ABI 1.0 of MPI 5.0\n",
-        "libmpi.so.12              not installed\n",
+        "libmpi_abi.so.1                the standard ABI 1.0 of MPI 5.0\n",
+        "libmpi.so.12                   not installed\n",
         "  file           in ",
         &format!("  Python  {}/share/postrider/python/postrider, for ", prefix.display()),
         "  Octave  not installed; ",
@@ -68,6 +68,15 @@ fn programs_are_told_the_same_as_json() {
     assert_eq!(info["libraries"][0]["name"], "libmpi_abi.so.1");
     assert_eq!(info["libraries"][0]["is_installed"], true);
     assert_eq!(info["libraries"][1]["is_installed"], false);
+    let named: Vec<&str> = info["libraries"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|library| library["name"].as_str())
+        .collect();
+    for name in ["libmpifort_abi.so.1", "libpostrider_overlap.so", "libpostrider_ipc.so"] {
+        assert!(named.contains(&name), "no {name} in {named:?}");
+    }
     assert!(
         info["transports"]["single_copies"].is_boolean() && info["transports"]["membarrier"].is_boolean()
     );
