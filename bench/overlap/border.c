@@ -7,6 +7,7 @@
  * with nonblocking calls. A name that the figure does not have says who did it: the ways of the session.
  */
 #include "../src/measure.h"
+#include "work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,23 +22,6 @@ struct border {
     MPI_Datatype column;
     long steps;
 };
-
-static volatile double result;
-
-static void work(long steps)
-{
-    double x = result;
-    for (long i = 0; i < steps; i++)
-        x = x * 0.999999 + 1e-6;
-    result = x;
-}
-
-static double work_batch(void *context, int iterations)
-{
-    double begun = record_now();
-    work((long)iterations * *(long *)context);
-    return record_now() - begun;
-}
 
 static double *at(const struct border *b, int row, int column)
 {
@@ -139,7 +123,6 @@ int main(int argc, char **argv)
     struct settings settings;
     struct border b;
     int rank, ranks, columns;
-    long thousand = 1000;
 
     MPI_Init(&argc, &argv);
     measure_arguments(&settings, argc, argv);
@@ -150,8 +133,7 @@ int main(int argc, char **argv)
     b.down = (rank + columns) % ranks;
     b.left = (rank + ranks - 1) % ranks;
     b.right = (rank + 1) % ranks;
-    double step_s = record_adaptive(work_batch, &thousand, 0.05, 1 << 20).best_s / 1000.0;
-    MPI_Bcast(&step_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    double step_s = work_step_s();
     for (int i = 0; i < settings.size_count; i++) {
         b.n = (int)settings.sizes[i];
         b.field = measure_buffer((size_t)(b.n + 2) * (size_t)(b.n + 2) * sizeof *b.field);

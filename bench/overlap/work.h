@@ -1,0 +1,11 @@
+/* Work that takes a known time as long as nobody else wants the processor, and uses no memory. */
+#ifndef POSTRIDER_BENCH_WORK_H
+#define POSTRIDER_BENCH_WORK_H
+
+/* Seconds of a step, the same for all ranks. Collective. */
+double work_step_s(void);
+
+/* So many steps. */
+void work(long steps);
+
+#endif
