@@ -235,13 +235,18 @@ fn mpich_io(rotation: &Rotation) -> Result<Vec<Command>> {
     ])
 }
 
-/// Programs under the layer that makes their calls asynchronous: messages on two engines, some of the ways to close memory and to complete, and files.
+/// Programs under the layer that makes their calls asynchronous: messages on two engines, some of the ways to close memory and to complete, files,
+/// and a solver that has both.
 fn overlap(rotation: &Rotation) -> Result<Vec<Command>> {
     let slow = cargo(&["build", "--quiet", "--package", "postrider-slowfs"]);
     let target = workspace::target()?;
-    let mut files = Command::new("python3");
-    files.arg("-B").arg(workspace::root().join("tests/overlap/files.py")).arg(workspace::installation());
-    files.arg(target.join("debug/postrider-slowfs")).arg(target.join("verify/overlap"));
+    let script = |name: &str, folder: &str| {
+        let mut script = Command::new("python3");
+        script.arg("-B").arg(workspace::root().join("tests/overlap").join(name));
+        script.arg(workspace::installation()).arg(target.join("debug/postrider-slowfs"));
+        script.arg(target.join("verify").join(folder));
+        script
+    };
     let patterns = |(engine, how): (&str, String)| {
         let of = ["--chapter", "point-to-point", "--filter", "blocking_", "--watchdog", "60"];
         xtask(&[&["test", "--engine", engine, "--overlap", &how][..], &of].concat())
@@ -273,7 +278,8 @@ fn overlap(rotation: &Rotation) -> Result<Vec<Command>> {
         python(&mpich.display().to_string()),
         xtask(&[&["test", "--overlap", "touch"][..], &whole].concat()),
         slow,
-        files,
+        script("files.py", "overlap"),
+        script("solver.py", "overlap-solver"),
     ];
     commands.extend(all("postrider").into_iter().chain(all("mpich")).map(patterns));
     Ok(commands)
