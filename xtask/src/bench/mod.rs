@@ -20,6 +20,7 @@ mod io;
 mod kind;
 pub mod machine;
 mod octave;
+mod overlap;
 mod overview;
 mod process;
 mod record;
@@ -74,6 +75,8 @@ enum Other {
     Io(io::Arguments),
     /// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files, as figures 1 to 5 of the paper do.
     Octave(octave::Arguments),
+    /// Measure programs whose calls are made asynchronous, as figures 2 to 6 of the paper do.
+    Overlap(overlap::Arguments),
     /// Time every algorithm of the collective operations, and print the rows of the engine's table that follow.
     Tune(tune::Arguments),
 }
@@ -84,6 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Some(Other::Hosts(arguments)) => return hosts::run(arguments),
         Some(Other::Io(arguments)) => return io::run(arguments),
         Some(Other::Octave(arguments)) => return octave::run(arguments),
+        Some(Other::Overlap(arguments)) => return overlap::run(arguments),
         Some(Other::Tune(arguments)) => return tune::run(arguments),
         None => {}
     }

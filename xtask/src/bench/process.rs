@@ -34,6 +34,8 @@ pub struct Finished {
     pub outcome: Outcome,
     /// From its start to its end.
     pub elapsed: Duration,
+    /// What it said on standard error.
+    pub said: String,
     stdout: String,
     complaint: String,
 }
@@ -42,7 +44,8 @@ impl Finished {
     /// A program that could not even be started.
     pub fn not_started(reason: &str) -> Self {
         let complaint = reason.to_string();
-        Finished { outcome: Outcome::Failed, elapsed: Duration::ZERO, stdout: String::new(), complaint }
+        let (said, stdout) = (String::new(), String::new());
+        Finished { outcome: Outcome::Failed, elapsed: Duration::ZERO, said, stdout, complaint }
     }
 
     /// The measurements that it printed; whatever else it says is not ours.
@@ -92,10 +95,11 @@ fn run_to_files(command: &mut Command, limit: Duration, work: &Path) -> io::Resu
     };
     drop(waiter);
     let stdout = String::from_utf8_lossy(&std::fs::read(&out)?).into_owned();
-    let complaint = complaint(status, &String::from_utf8_lossy(&std::fs::read(&err)?));
+    let said = String::from_utf8_lossy(&std::fs::read(&err)?).into_owned();
+    let complaint = complaint(status, &said);
     let succeeded = status.is_some_and(|status| status.success());
     let outcome = if succeeded { Outcome::Succeeded } else { outcome };
-    Ok(Finished { outcome, elapsed, stdout, complaint })
+    Ok(Finished { outcome, elapsed, said, stdout, complaint })
 }
 
 /// Ends a process group: SIGTERM, and SIGKILL for what is still there after the grace. Both go through kill(1), since a

@@ -27,12 +27,19 @@ pub struct Line {
     pub library: Option<String>,
     /// An operation that is over, in a program that has several.
     pub done: Option<String>,
+    /// Of what a solver has computed.
+    checksum: Option<String>,
 }
 
 impl Line {
     /// The size of a measurement, and the best of its batches: what the machine gives when nobody interferes.
     pub fn best(&self) -> Option<(u64, f64)> {
         self.best.map(|best| (self.bytes, best))
+    }
+
+    /// The size of a problem and the checksum of what was computed.
+    pub fn checksum(self) -> Option<(u64, String)> {
+        self.checksum.map(|checksum| (self.bytes, checksum))
     }
 }
 

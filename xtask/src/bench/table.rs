@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use super::engines::{Engine, Place};
 use super::io::Way;
 use super::octave::{self, Front};
+use super::overlap::{self, Manner};
 use super::overview;
 use super::record::{Cell, Failure, Run};
 use super::targets::Target;
@@ -42,13 +43,15 @@ const ENGINES: [Engine; 8] = [
 fn columns() -> impl Iterator<Item = Engine> {
     let ways = Way::ALL.into_iter().map(Engine::Io);
     let fronts = Front::value_variants().iter().copied().map(Engine::Front);
-    ENGINES.into_iter().chain(ways).chain(fronts)
+    let manners = Manner::value_variants().iter().copied().map(Engine::Overlap);
+    ENGINES.into_iter().chain(ways).chain(fronts).chain(manners)
 }
 
 /// All tables of a session: the overviews, and the quantities in the order in which they were measured.
 pub fn tables(run: &Run) -> Vec<Table> {
     let mut tables = overview::tables(run);
     tables.extend(octave::tables(run));
+    tables.extend(overlap::tables(run));
     tables.extend(quantities(run));
     tables
 }
@@ -83,7 +86,8 @@ fn table(run: &Run, figure: &str, place: Place) -> Table {
         header.push("ratio".into());
     }
     let row = |(&(ranks, bytes), ratio): (&(u32, u64), &Option<f64>)| {
-        let mut row = vec![ranks.to_string(), size(bytes)];
+        let shown = overlap::size(figure, bytes).filter(|_| matches!(place, Place::Overlap(_)));
+        let mut row = vec![ranks.to_string(), shown.unwrap_or_else(|| size(bytes))];
         row.extend(columns.iter().map(|&engine| {
             match value(&cells, engine, (ranks, bytes)) {
                 None => failures
