@@ -11,7 +11,8 @@ use super::table::{self, Table};
 use super::targets::{self, Target};
 
 const METHOD: &str = "\
-Other pages: [between hosts](BENCHMARKS_HOSTS.md), [Octave beside C and Python](BENCHMARKS_OCTAVE.md), [files](BENCHMARKS_FILES.md).
+Other pages: [between hosts](BENCHMARKS_HOSTS.md), [Octave beside C and Python](BENCHMARKS_OCTAVE.md), [files](BENCHMARKS_FILES.md),
+[calls made asynchronous](BENCHMARKS_OVERLAP.md).
 
 Written by `cargo xtask bench --report DIR`; edit the program, not this page.
 

@@ -21,6 +21,7 @@ const GENERATED: &[&str] = &[
     ".svg",
     "docs/BENCHMARKS.md",
     "docs/BENCHMARKS_FILES.md",
+    "docs/BENCHMARKS_OVERLAP.md",
     "docs/BENCHMARKS_HOSTS.md",
     "docs/BENCHMARKS_OCTAVE.md",
 ];

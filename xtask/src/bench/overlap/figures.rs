@@ -66,7 +66,7 @@ const OPERATIONS: [(&str, u32, u64, u64); 5] = [
     ("rows", 1, 32 << 20, 2 << 20),
     ("elements", 1, 128 << 10, 16 << 10),
     ("checkpoints", 1, 64 << 20, 8 << 20),
-    ("strided", 2, 16 << 20, 2 << 20),
+    ("strided", 1, 16 << 20, 2 << 20),
     ("read-compute", 1, 64 << 20, 4 << 20),
 ];
 /// All manners of the exchange of borders.
@@ -94,9 +94,9 @@ impl Scale {
         Scale { quick, budget_ms: if quick { 100 } else { 300 }, ranks: ranks.to_vec() }
     }
 
-    /// The sides of a rank's part: powers of two from 128 to `last`; in the quick session an eighth of that alone.
-    fn sides(&self, last: u64) -> Vec<u64> {
-        let sides = std::iter::successors(Some(128), |side| Some(2 * side));
+    /// The sides of a rank's part from 128 to `last`, each so many times the one before; in the quick session an eighth of the last alone.
+    fn sides(&self, times: u64, last: u64) -> Vec<u64> {
+        let sides = std::iter::successors(Some(128), |side| Some(times * side));
         if self.quick { vec![last / 8] } else { sides.take_while(|&side| side <= last).collect() }
     }
 }
@@ -114,11 +114,11 @@ pub fn points(figures: &[Figure], scale: &Scale, engines: &[Engine], manners: &[
 }
 
 fn points_of(figure: Figure, scale: &Scale) -> Vec<Point> {
-    let each = |sites: &[Site], last: u64, point: &dyn Fn(Site, u32, u64) -> Point| {
+    let each = |sites: &[Site], (times, last): (u64, u64), point: &dyn Fn(Site, u32, u64) -> Point| {
         let mut points = Vec::new();
         for &site in sites {
             for &ranks in &scale.ranks {
-                points.extend(scale.sides(last).into_iter().map(|side| point(site, ranks, side)));
+                points.extend(scale.sides(times, last).into_iter().map(|side| point(site, ranks, side)));
             }
         }
         points
@@ -127,12 +127,12 @@ fn points_of(figure: Figure, scale: &Scale) -> Vec<Point> {
     match figure {
         Figure::Border => {
             let sites = [Site::MpichLinks, Site::PostriderLinks, Site::MpichMemory, Site::PostriderMemory];
-            each(&sites, 4096, &|site, ranks, side| border(scale, site, ranks, side))
+            each(&sites, (2, 4096), &|site, ranks, side| border(scale, site, ranks, side))
         }
-        Figure::Root => each(&sites, 2048, &|site, ranks, side| solver(figure, site, ranks, side)),
-        Figure::Rows => each(&sites, 2048, &|site, ranks, side| solver(figure, site, ranks, side)),
-        Figure::Solver => each(&sites, 1024, &|site, ranks, side| solver(figure, site, ranks, side)),
-        Figure::Integrity => each(&sites, 128, &|site, ranks, side| solver(figure, site, ranks, side)),
+        Figure::Root => each(&sites, (4, 2048), &|site, ranks, side| solver(figure, site, ranks, side)),
+        Figure::Rows => each(&sites, (4, 2048), &|site, ranks, side| solver(figure, site, ranks, side)),
+        Figure::Solver => each(&sites, (4, 1024), &|site, ranks, side| solver(figure, site, ranks, side)),
+        Figure::Integrity => each(&sites, (4, 128), &|site, ranks, side| solver(figure, site, ranks, side)),
         Figure::Files => sites
             .into_iter()
             .flat_map(|site| OPERATIONS.map(|operation| file(scale, site, operation)))

@@ -15,6 +15,7 @@ mod tables;
 mod targets;
 mod ways;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -121,7 +122,10 @@ impl<'a> Session<'a> {
                 return self.points.retain(|point| point.site.engine() != engine);
             }
         }
-        for &manner in Manner::value_variants().iter().filter(|manner| manner.is_layer()) {
+        let runs =
+            self.points.iter().filter(|point| point.site.engine() == engine).flat_map(|point| &point.runs);
+        let wanted: BTreeSet<Manner> = runs.map(|run| run.0).filter(|manner| manner.is_layer()).collect();
+        for manner in wanted {
             let words = ["border", "--operation", "border", "--sizes", "256", "--budget-ms", "20"];
             let words = words.map(str::to_owned);
             let asked = ["POSTRIDER_OVERLAP_REPORT=-"];
