@@ -27,6 +27,8 @@ LAYERS = {
     "in the last call": {"POSTRIDER_OVERLAP_METHOD": "last", "POSTRIDER_OVERLAP_FILES": "always"},
 }
 
+MEMORY = ["one-view", "two-views", "pre-emptive"]
+
 failed = []
 passed = 0
 expected = None
@@ -69,6 +71,9 @@ def check(name, place, *version):
 def on_disk():
     for layer, ranks, exchange, files in itertools.product(LAYERS, [1, 2, 4], EXCHANGES, FILES):
         check(f"disk, {layer}", FOLDER, ranks, exchange, files, LAYERS[layer])
+    for memory, files in itertools.product(MEMORY, FILES):
+        variables = dict(LAYERS["at the first touch"], POSTRIDER_OVERLAP_MEMORY=memory)
+        check(f"disk, {memory}", FOLDER, 4, "sendrecv", files, variables)
 
 
 def on_slow():
