@@ -69,7 +69,7 @@ typedef struct {
     int extra_of_old, is_old;
 } Key;
 
-static int copied(Key *key, int object, int keyval, void *in, void *out, int *flag)
+static int copy_one(Key *key, int object, int keyval, void *in, void *out, int *flag)
 {
     int code = MPI_SUCCESS;
     MPI_Aint value = value_of(in), new = 0;
@@ -87,7 +87,7 @@ static int copied(Key *key, int object, int keyval, void *in, void *out, int *fl
     return code;
 }
 
-static int deleted(Key *key, int object, int keyval, void *in)
+static int delete_one(Key *key, int object, int keyval, void *in)
 {
     int code = MPI_SUCCESS;
     MPI_Aint value = value_of(in);
@@ -125,11 +125,11 @@ static MPI_Aint predefined(int keyval, void *value)
 #define ATTRIBUTES(word, type, Type, Name)                                                                  \
     static int word##_copied(Type object, int keyval, void *key, void *in, void *out, int *flag)            \
     {                                                                                                       \
-        return copied(key, int_of_##type(object), keyval, in, out, flag);                                   \
+        return copy_one(key, int_of_##type(object), keyval, in, out, flag);                                   \
     }                                                                                                       \
     static int word##_deleted(Type object, int keyval, void *value, void *key)                              \
     {                                                                                                       \
-        return deleted(key, int_of_##type(object), keyval, value);                                          \
+        return delete_one(key, int_of_##type(object), keyval, value);                                          \
     }                                                                                                       \
     void mpi_##word##_create_keyval_(void (*copy)(void), void (*delete)(void), int *keyval,                 \
                                      MPI_Aint *extra_state, int *ierror)                                    \

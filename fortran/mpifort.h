@@ -112,11 +112,16 @@ static inline void from_one(int *indices, int count)
         if (indices[i] != MPI_UNDEFINED) indices[i]++;
 }
 
-/* A buffer with its count and datatype: a datatype that was made here is freed here. */
+/* What a request uses until it is complete: an array of handles, or the contents of a section. */
+typedef struct Kept Kept;
+
+/* A buffer as C gets it: a datatype that was made here and the copy of a section end with the call or its request. */
 typedef struct {
+    void *address;
     MPI_Count count;
     MPI_Datatype datatype;
     int made;
+    Kept *copy;
 } Section;
 
 static inline int is_contiguous(const CFI_cdesc_t *array)
@@ -129,8 +134,42 @@ static inline int is_contiguous(const CFI_cdesc_t *array)
     return 1;
 }
 
-/* The count and datatype of the elements of a section. With `blocks` one datatype follows another. */
-int section_of(Section *section, const CFI_cdesc_t *array, int blocks);
+/* The count and datatype of the elements of a section; with `blocks` one datatype follows another. MPI_ERR_BUFFER if there are none. */
+int described(Section *section, const CFI_cdesc_t *array, int blocks);
+/* A contiguous copy of a section instead of it. */
+int copied(Section *section, const CFI_cdesc_t *array);
+/* The first way if it goes, else the second. */
+static inline int section_of(Section *section, const CFI_cdesc_t *array, int blocks)
+{
+    int result = described(section, array, blocks);
+    return result == MPI_ERR_BUFFER ? copied(section, array) : result;
+}
+
+/* After a call: what MPI has written goes into the section, and the copy ends. */
+void end_copy(Kept *copy);
+
+/* Something that a new request uses; if there is none, since the call has failed, it ends at once. */
+void keep(Kept *kept, int failed, MPI_Request request, int persistent);
+Kept *kept_memory(void *memory);
+/* For calls that may complete requests: what these use is taken before the call, and given back after it with what has become of the requests. */
+extern int number_kept;
+Kept *take(const int *requests, MPI_Count count);
+void put_back(Kept *taken, const MPI_Request *requests);
+static inline Kept *taken(const int *requests, MPI_Count count)
+{
+    return __atomic_load_n(&number_kept, __ATOMIC_ACQUIRE) ? take(requests, count) : NULL;
+}
+/* Before calls that start requests, copies are made anew; after calls that say what has arrived, that goes into the sections. */
+void fill(const int *requests, MPI_Count count);
+void empty(const int *requests, MPI_Count count);
+static inline void filled(const int *requests, MPI_Count count)
+{
+    if (__atomic_load_n(&number_kept, __ATOMIC_ACQUIRE)) fill(requests, count);
+}
+static inline void emptied(const int *requests, MPI_Count count)
+{
+    if (__atomic_load_n(&number_kept, __ATOMIC_ACQUIRE)) empty(requests, count);
+}
 
 /* The code that an error handler which returned leaves. */
 static inline int told(int failed, int code)

@@ -1,5 +1,6 @@
 /*
- * Sections of arrays travel without a copy: a datatype says where their elements are.
+ * Sections of arrays. Most travel without a copy: a datatype says where their elements are. Where none can (predefined operations, arrays of counts,
+ * datatypes with holes), MPI works on a contiguous copy: section 19.1.12 says that a section is to be seen as one. copies.c has those.
  */
 #include "mpifort.h"
 
@@ -50,12 +51,13 @@ static MPI_Count parts_of_element(const CFI_cdesc_t *array, MPI_Datatype datatyp
     return lb == 0 && size > 0 && size == extent && length % size == 0 ? length / size : 0;
 }
 
-int section_of(Section *section, const CFI_cdesc_t *array, int blocks)
+int described(Section *section, const CFI_cdesc_t *array, int blocks)
 {
+    /* What is wrong, or not looked at, is the library's affair. */
+    if (section->count <= 0 || section->datatype == MPI_DATATYPE_NULL) return MPI_SUCCESS;
     MPI_Count parts = parts_of_element(array, section->datatype), inner = 1, elements = 1;
     int last = array->rank - 1;
-    if (parts == 0 || section->count < 0 || section->count % parts != 0) return MPI_ERR_BUFFER;
-    if (section->count == 0) return MPI_SUCCESS;
+    if (parts == 0 || section->count % parts != 0) return MPI_ERR_BUFFER;
     for (int i = 0; i < last; i++) inner *= array->dim[i].extent;
     elements = section->count / parts;
     /* Where the last dimension is not full, one block cannot follow another. */
@@ -72,7 +74,9 @@ int section_of(Section *section, const CFI_cdesc_t *array, int blocks)
         result = replaced(result, &all, new);
         if (result != MPI_SUCCESS) return result;
     }
-    *section = (Section){1, all, 1};
+    section->count = 1;
+    section->datatype = all;
+    section->made = 1;
     return PMPI_Type_commit(&section->datatype);
 }
 

@@ -1,4 +1,4 @@
-! Collectives by mpi_f08: sections in blocks, MPI_IN_PLACE, arrays of datatypes, operations of the user, what sections cannot do.
+! Collectives by mpi_f08: sections in blocks, MPI_IN_PLACE, arrays of datatypes, operations of the user.
 module operation
   use, intrinsic :: iso_c_binding
   use mpi_f08
@@ -33,7 +33,6 @@ program collectives
   call blocks()
   call reductions()
   call datatypes()
-  call refused()
   call MPI_Finalize()
 contains
 
@@ -108,16 +107,5 @@ contains
     call MPI_Ialltoallw(from, ones, places, types, to, ones, places, types, MPI_COMM_WORLD, request)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     call check(all(to == [(100 * i + rank, i = 0, ranks - 1)]), 'MPI_Ialltoallw')
-  end subroutine
-
-  ! Predefined operations do not know the datatype of a section.
-  subroutine refused()
-    integer :: values(10), code, class
-    values = 1
-    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-    call MPI_Allreduce(MPI_IN_PLACE, values(1:10:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
-    call MPI_Error_class(code, class)
-    call check(class == MPI_ERR_BUFFER, 'a section in a reduction')
-    call check(all(values == 1), 'nothing is reduced')
   end subroutine
 end program

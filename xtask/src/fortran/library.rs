@@ -124,7 +124,7 @@ fn parts(signature: &Signature, parameter: &Parameter, passing: Passing) -> Part
     match kind {
         Kind::Buffer { .. } | Kind::Address => buffer(&mut parts, signature, parameter, passing),
         Kind::Pointer => parts.passed = name.clone(),
-        Kind::Handle => handles(&mut parts, parameter),
+        Kind::Handle => handles(&mut parts, signature, parameter, passing),
         Kind::Status if c.is_const => parts.passed = name.clone(),
         Kind::Status => parts.passed = format!("status_of({name})"),
         Kind::Weights => parts.passed = format!("weights_of({name})"),
@@ -154,58 +154,54 @@ fn buffer(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passi
         return;
     }
     parts.declared = format!("CFI_cdesc_t *{name}");
-    parts.before = format!("    void *a_{name} = address_of({name}->base_addr);\n");
-    parts.passed = format!("a_{name}");
-    match parameter.kind {
-        Kind::Buffer { counted: true } => {
-            let at = signature.parameters.iter().position(|one| one.c.name == *name).unwrap_or(0);
-            let (count, datatype) =
-                (&signature.parameters[at + 1].c.name, &signature.parameters[at + 2].c.name);
-            let blocks = ["gather", "scatter", "alltoall"]
-                .iter()
-                .any(|word| signature.name.to_lowercase().contains(word));
-            let _ = writeln!(
-                parts.before,
-                "    Section s_{name} = {{*{count}, datatype_of(*{datatype}), 0}};\n    \
-                 if (outcome == MPI_SUCCESS && !is_contiguous({name})) outcome = section_of(&s_{name}, {name}, {});",
-                i32::from(blocks)
-            );
-            parts.finally = format!("    if (s_{name}.made) PMPI_Type_free(&s_{name}.datatype);\n");
-        }
-        Kind::Buffer { counted: false } => {
-            let _ = writeln!(parts.before, "    if (!is_contiguous({name})) outcome = MPI_ERR_BUFFER;");
-        }
-        _ => {}
+    let Kind::Buffer { counted } = parameter.kind else {
+        parts.passed = format!("address_of({name}->base_addr)");
+        return;
+    };
+    parts.passed = format!("s_{name}.address");
+    parts.before = format!("    Section s_{name} = {{.address = address_of({name}->base_addr)}};\n");
+    if counted {
+        let at = signature.parameters.iter().position(|one| one.c.name == *name).unwrap_or(0);
+        let (count, datatype) = (&signature.parameters[at + 1].c.name, &signature.parameters[at + 2].c.name);
+        let _ = writeln!(
+            parts.before,
+            "    s_{name}.count = *{count};\n    s_{name}.datatype = datatype_of(*{datatype});"
+        );
+        let _ = writeln!(parts.finally, "    if (s_{name}.made) PMPI_Type_free(&s_{name}.datatype);");
+    }
+    let name_in_small_letters = signature.name.to_lowercase();
+    let blocks =
+        i32::from(["gather", "scatter", "alltoall"].iter().any(|word| name_in_small_letters.contains(word)));
+    let way = match (counted, signature.itself) {
+        (true, true) => format!("described(&s_{name}, {name}, {blocks})"),
+        (true, false) => format!("section_of(&s_{name}, {name}, {blocks})"),
+        (false, true) => "MPI_ERR_BUFFER".to_owned(),
+        (false, false) => format!("copied(&s_{name}, {name})"),
+    };
+    let _ =
+        writeln!(parts.before, "    if (outcome == MPI_SUCCESS && !is_contiguous({name})) outcome = {way};");
+    if !signature.itself {
+        parts.finally += &match signature.new_request() {
+            Some(request) => kept(signature, &format!("s_{name}.copy"), &request.c.name),
+            None => format!("    end_copy(s_{name}.copy);\n"),
+        };
     }
 }
 
-fn handles(parts: &mut Parts, parameter: &Parameter) {
+/// The new request uses something until it is complete.
+fn kept(signature: &Signature, what: &str, request: &str) -> String {
+    let persistent = i32::from(signature.is_persistent());
+    format!("    keep({what}, outcome, h_{request}, {persistent});\n")
+}
+
+fn handles(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passing: Passing) {
     let (c, name) = (&parameter.c, &parameter.c.name);
     let (kind, word) = (&c.kind, handle(&c.kind));
     parts.declared = format!("int *{name}");
     if !c.points() {
         parts.passed = format!("{word}_of(*{name})");
     } else if let Some(length) = &parameter.length {
-        let length = match name.as_str() {
-            "sendtypes" => format!("a_sendbuf == MPI_IN_PLACE ? 0 : {length}"),
-            _ => length.clone(),
-        };
-        let read =
-            if parameter.intent == Intent::Out { "0".to_owned() } else { format!("{word}_of({name}[i])") };
-        parts.passed = format!("h_{name}");
-        let _ = writeln!(
-            parts.before,
-            "    MPI_Count n_{name} = {length};\n    \
-             {kind} few_{name}[FEW], *h_{name} = room(few_{name}, sizeof few_{name}, n_{name} * (MPI_Count)sizeof *h_{name});\n    \
-             for (MPI_Count i = 0; i < n_{name}; i++) h_{name}[i] = {read};"
-        );
-        if parameter.intent != Intent::In {
-            let _ = writeln!(
-                parts.finally,
-                "    for (MPI_Count i = 0; i < n_{name}; i++) if (h_{name}[i]) {name}[i] = int_of_{word}(h_{name}[i]);"
-            );
-        }
-        let _ = writeln!(parts.finally, "    if (h_{name} != few_{name}) free(h_{name});");
+        array_of_handles(parts, signature, parameter, passing, length);
     } else {
         parts.passed = format!("&h_{name}");
         let written = format!("*{name} = int_of_{word}(h_{name});\n");
@@ -217,6 +213,64 @@ fn handles(parts: &mut Parts, parameter: &Parameter) {
             parts.before = format!("    {kind} h_{name} = 0;\n");
             parts.after = format!("        {written}");
         }
+    }
+    if c.kind == "MPI_Request" {
+        used_by_requests(parts, signature, parameter);
+    }
+}
+
+fn array_of_handles(
+    parts: &mut Parts,
+    signature: &Signature,
+    parameter: &Parameter,
+    passing: Passing,
+    length: &str,
+) {
+    let (name, kind, word) = (&parameter.c.name, &parameter.c.kind, handle(&parameter.c.kind));
+    let length = match (name.as_str(), passing) {
+        ("sendtypes", Passing::Addresses) => format!("a_sendbuf == MPI_IN_PLACE ? 0 : {length}"),
+        ("sendtypes", Passing::Descriptors) => format!("s_sendbuf.address == MPI_IN_PLACE ? 0 : {length}"),
+        _ => length.to_owned(),
+    };
+    let read = if parameter.intent == Intent::Out { "0".to_owned() } else { format!("{word}_of({name}[i])") };
+    // A request may read them until it is complete.
+    let request = signature.new_request();
+    let enough = if request.is_some() { "0".to_owned() } else { format!("sizeof few_{name}") };
+    parts.passed = format!("h_{name}");
+    let _ = writeln!(
+        parts.before,
+        "    MPI_Count n_{name} = {length};\n    \
+         {kind} few_{name}[FEW], *h_{name} = room(few_{name}, {enough}, n_{name} * (MPI_Count)sizeof *h_{name});\n    \
+         for (MPI_Count i = 0; i < n_{name}; i++) h_{name}[i] = {read};"
+    );
+    if parameter.intent != Intent::In {
+        let _ = writeln!(
+            parts.finally,
+            "    for (MPI_Count i = 0; i < n_{name}; i++) if (h_{name}[i]) {name}[i] = int_of_{word}(h_{name}[i]);"
+        );
+    }
+    let free = format!("if (h_{name} != few_{name}) free(h_{name});");
+    parts.finally += &match request {
+        Some(request) => {
+            let kept = kept(signature, &format!("kept_memory(h_{name})"), &request.c.name);
+            format!("    if (n_{name}) {{\n    {kept}    }}\n")
+        }
+        None => format!("    {free}\n"),
+    };
+}
+
+/// What requests use, where they are started, looked at or completed; copies.c has more.
+fn used_by_requests(parts: &mut Parts, signature: &Signature, parameter: &Parameter) {
+    let name = &parameter.c.name;
+    let count = if parameter.length.is_some() { format!("n_{name}") } else { "1".to_owned() };
+    if signature.fills {
+        let _ = writeln!(parts.before, "    filled({name}, {count});");
+    } else if signature.empties {
+        let _ = writeln!(parts.after, "        emptied({name}, {count});");
+    } else if parameter.intent == Intent::InOut {
+        let handles = if parameter.length.is_some() { format!("h_{name}") } else { format!("&h_{name}") };
+        let _ = writeln!(parts.before, "    Kept *k_{name} = taken({name}, {count});");
+        parts.finally = format!("    if (k_{name}) put_back(k_{name}, {handles});\n{}", parts.finally);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A function as Fortran sees it: what the header and the table say together.
 
-use super::facts::Facts;
+use super::facts::{Facts, plain};
 use super::header::{Argument, Function};
 
 /// What an argument is in Fortran.
@@ -67,6 +67,12 @@ pub struct Signature {
     pub by_hand: bool,
     /// Whether `mpi_f08` does without it.
     pub old: bool,
+    /// Whether a copy cannot stand for a section.
+    pub itself: bool,
+    /// Whether copies of sections that a request uses are made anew before the call.
+    pub fills: bool,
+    /// Whether what has arrived in copies goes into the sections after the call.
+    pub empties: bool,
 }
 
 impl Signature {
@@ -86,7 +92,21 @@ impl Signature {
             large: name.ends_with("_c"),
             by_hand: facts.of_function(name, "hand"),
             old: facts.of_function(name, "old"),
+            itself: facts.of_function(name, "itself"),
+            fills: facts.of_function(name, "fills"),
+            empties: facts.of_function(name, "empties"),
         })
+    }
+
+    /// The request that it makes.
+    pub fn new_request(&self) -> Option<&Parameter> {
+        let is_new = |one: &&Parameter| one.c.kind == "MPI_Request" && one.intent == Intent::Out;
+        self.parameters.iter().find(is_new)
+    }
+
+    /// Whether that request is started again and again.
+    pub fn is_persistent(&self) -> bool {
+        plain(&self.name).ends_with("_init")
     }
 
     /// Whether it has a buffer of any type.
