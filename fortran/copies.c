@@ -14,8 +14,9 @@ struct Kept {
     int request, persistent;
     /* Where the request stands in the array of the call that has taken it. */
     MPI_Count at;
-    /* What MPI uses, and, of a copy, what it was when it was made. */
+    /* What MPI uses, and, of a copy, what it was when it was made; or a datatype. */
     char *memory, *before;
+    MPI_Datatype datatype;
     CFI_cdesc_t section;
 };
 
@@ -78,6 +79,7 @@ int copied(Section *section, const CFI_cdesc_t *array)
 
 static void end(Kept *kept)
 {
+    if (kept->datatype) PMPI_Type_free(&kept->datatype);
     free(kept->memory);
     free(kept->before);
     free(kept);
@@ -97,6 +99,13 @@ Kept *kept_memory(void *memory)
     Kept *kept = calloc(1, sizeof *kept);
     if (!kept) abort();
     kept->memory = memory;
+    return kept;
+}
+
+Kept *kept_datatype(MPI_Datatype datatype)
+{
+    Kept *kept = kept_memory(NULL);
+    kept->datatype = datatype;
     return kept;
 }
 

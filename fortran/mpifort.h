@@ -112,7 +112,7 @@ static inline void from_one(int *indices, int count)
         if (indices[i] != MPI_UNDEFINED) indices[i]++;
 }
 
-/* What a request uses until it is complete: an array of handles, or the contents of a section. */
+/* What a request uses until it is complete: an array of handles, the contents of a section, a datatype. */
 typedef struct Kept Kept;
 
 /* A buffer as C gets it: a datatype that was made here and the copy of a section end with the call or its request. */
@@ -151,6 +151,7 @@ void end_copy(Kept *copy);
 /* Something that a new request uses; if there is none, since the call has failed, it ends at once. */
 void keep(Kept *kept, int failed, MPI_Request request, int persistent);
 Kept *kept_memory(void *memory);
+Kept *kept_datatype(MPI_Datatype datatype);
 /* For calls that may complete requests: what these use is taken before the call, and given back after it with what has become of the requests. */
 extern int number_kept;
 Kept *take(const int *requests, MPI_Count count);

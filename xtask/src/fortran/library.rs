@@ -167,7 +167,11 @@ fn buffer(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passi
             parts.before,
             "    s_{name}.count = *{count};\n    s_{name}.datatype = datatype_of(*{datatype});"
         );
-        let _ = writeln!(parts.finally, "    if (s_{name}.made) PMPI_Type_free(&s_{name}.datatype);");
+        let free = match signature.new_request().filter(|_| signature.lasting) {
+            Some(request) => kept(signature, &format!("kept_datatype(s_{name}.datatype)"), &request.c.name),
+            None => format!("    PMPI_Type_free(&s_{name}.datatype);\n"),
+        };
+        let _ = write!(parts.finally, "    if (s_{name}.made) {{\n    {free}    }}\n");
     }
     let name_in_small_letters = signature.name.to_lowercase();
     let blocks =

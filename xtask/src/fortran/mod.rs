@@ -23,7 +23,8 @@ pub const SONAME: &str = "libmpifort_abi.so.1";
 const LINKER_NAME: &str = "libmpifort_abi.so";
 
 /// The C sources that are written by hand.
-const BY_HAND: [&str; 5] = ["attributes.c", "by_hand.c", "callbacks.c", "copies.c", "sections.c"];
+const BY_HAND: [&str; 6] =
+    ["attributes.c", "by_hand.c", "callbacks.c", "copies.c", "removed.c", "sections.c"];
 
 /// Functions that only Fortran has, as C would declare them.
 const ONLY_FORTRAN: [(&str, &[&str]); 4] = [

@@ -16,8 +16,12 @@ enum Form {
 const HANDLES: [&str; 11] =
     ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
 
-/// Integers that only Fortran has; each module says of itself whether sections of arrays work.
-const INTEGERS: [(&str, i64); 9] = [
+/// Integers that only Fortran has, and three that MPI 3.0 has removed and old programs name; each module says of itself whether sections of arrays
+/// work.
+const INTEGERS: [(&str, i64); 12] = [
+    ("MPI_COMBINER_HVECTOR_INTEGER", -104),
+    ("MPI_COMBINER_HINDEXED_INTEGER", -107),
+    ("MPI_COMBINER_STRUCT_INTEGER", -110),
     ("MPI_STATUS_SIZE", 8),
     ("MPI_SOURCE", 1),
     ("MPI_TAG", 2),
@@ -123,11 +127,6 @@ pub fn include_file(header: &[(String, String)], signatures: &[Signature]) -> St
 fn specification(header: &[(String, String)], form: Form) -> String {
     let mut text = String::new();
     for (name, value) in INTEGERS {
-        let name = if form == Form::F08 && ["MPI_SOURCE", "MPI_TAG", "MPI_ERROR"].contains(&name) {
-            continue;
-        } else {
-            name
-        };
         let _ = writeln!(text, "  integer, parameter :: {name} = {value}");
     }
     for (name, kind, value) in constants(header) {

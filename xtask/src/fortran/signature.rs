@@ -69,6 +69,8 @@ pub struct Signature {
     pub old: bool,
     /// Whether a copy cannot stand for a section.
     pub itself: bool,
+    /// Whether the datatype of a section has to last as long as the request.
+    pub lasting: bool,
     /// Whether copies of sections that a request uses are made anew before the call.
     pub fills: bool,
     /// Whether what has arrived in copies goes into the sections after the call.
@@ -93,6 +95,7 @@ impl Signature {
             by_hand: facts.of_function(name, "hand"),
             old: facts.of_function(name, "old"),
             itself: facts.of_function(name, "itself"),
+            lasting: facts.of_function(name, "lasting"),
             fills: facts.of_function(name, "fills"),
             empties: facts.of_function(name, "empties"),
         })
