@@ -62,11 +62,17 @@ impl Launcher {
             if let Some(directory) = &application.wdir {
                 command.arg("-wdir").arg(directory);
             }
-            for (name, value) in variables(application, job) {
-                match self.kind {
-                    Kind::Hydra => command.arg("-env").arg(name).arg(value),
-                    Kind::OpenMpi => command.arg("-x").arg(assignment(name, value)),
-                };
+            match self.kind {
+                Kind::Hydra => {
+                    for (name, value) in &application.variables {
+                        command.arg("-env").arg(name).arg(value);
+                    }
+                }
+                Kind::OpenMpi => {
+                    for (name, value) in variables(application, job) {
+                        command.arg("-x").arg(assignment(name, value));
+                    }
+                }
             }
             command.arg(&application.program).args(&application.arguments);
         }
@@ -87,13 +93,16 @@ impl Launcher {
     }
 }
 
-/// What Hydra is told about the whole job.
+/// What Hydra is told about the whole job. Only what all programs have is there for those that are spawned later, too.
 fn hydra(command: &mut Command, job: &Job) {
     if job.label {
         command.arg("-l");
     }
     if let Some(hosts) = &job.hosts {
         command.args(["-hosts", &hosts.join(",")]);
+    }
+    for (name, value) in &job.variables {
+        command.arg("-genv").arg(name).arg(value);
     }
 }
 
