@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let (mut right, mut wrong) = (0, 0);
-    for source in sources(&folder)? {
+    for source in sources(&folder, &binaries)? {
         let name = source.file_stem().context("a file has a name")?.to_string_lossy().into_owned();
         if arguments.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
             continue;
@@ -79,12 +79,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// Combinations of a program in a share of them; there are fifteen.
 const SHARE: usize = 5;
 
-/// The programs.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The programs. One is there twice: with the module mpi, and with mpif.h in its place, which knows the same names.
+fn sources(folder: &Path, binaries: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut found: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     found.retain(|path| path.is_file() && path.file_stem().is_some_and(|stem| stem != "check"));
     found.sort();
+    let text = std::fs::read_to_string(folder.join("old_forms.f90")).context("old_forms.f90")?;
+    let twin = binaries.join("old_forms_included.f90");
+    let text = text.replace("  use mpi\n  implicit none\n", "  implicit none\n  include 'mpif.h'\n");
+    ensure!(!text.contains("use mpi"), "old_forms.f90 uses a module otherwise than by two lines of their own");
+    std::fs::write(&twin, text).with_context(|| twin.display().to_string())?;
+    found.push(twin);
     Ok(found)
 }
 
