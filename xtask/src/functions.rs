@@ -36,9 +36,12 @@ const CHAPTERS: &[(u32, &str)] = &[
 
 const HEAD: &str = "# Functions
 
-Every function of the MPI 5.0 standard ABI, by chapter: the section that describes it, and the programs in [tests/](../tests) that call it. A
-twin with large counts (`_c`) stands beside its partner; programs are built and run with both. `PMPI_` names are at the same addresses. `cargo
-xtask functions` writes this page, and `cargo xtask check` compares it.
+Every function of the MPI 5.0 standard ABI, by chapter: the section that describes it, in which interfaces [Fortran](FORTRAN.md) has it, and the
+programs in C in [tests/](../tests) that call it. A twin with large counts (`_c`) stands beside its partner; programs are built and run with both.
+`PMPI_` names are at the same addresses. `cargo xtask functions` writes this page, and `cargo xtask check` compares it.
+
+In Fortran, `all` means the modules `mpi_f08` and `mpi`, and `mpif.h`. A function with large counts has its partner's name in `mpi_f08` only, and the
+kind of an integer decides; where no call could tell the two apart, its name has `_c`.
 ";
 
 /// Write docs/FUNCTIONS.md.
@@ -62,17 +65,18 @@ fn document() -> Result<String> {
     let unknown: Vec<&String> = names.iter().filter(|name| !defined.contains_key(*name)).collect();
     ensure!(unknown.is_empty(), "no comment names the section of the standard of {unknown:?}");
     let callers = callers()?;
+    let forms = crate::fortran::forms()?;
     let mut text = HEAD.to_owned();
     for (chapter, title) in CHAPTERS {
         let of_chapter = defined.iter().filter(|(_, section)| chapter_of(section) == *chapter);
         let rows: Vec<String> = of_chapter
             .filter(|(name, _)| !names.contains(partner(name)) || partner(name) == *name)
-            .map(|(name, section)| row(name, section, &names, &callers))
+            .map(|(name, section)| row(name, section, &names, forms.get(name).unwrap_or(&""), &callers))
             .collect();
         if !rows.is_empty() {
             let _ = writeln!(
                 text,
-                "\n## {chapter}. {title}\n\n| function | section | called in |\n|---|---|---|"
+                "\n## {chapter}. {title}\n\n| function | section | Fortran | called in |\n|---|---|---|---|"
             );
             text.extend(rows);
         }
@@ -84,6 +88,7 @@ fn row(
     name: &str,
     section: &str,
     names: &BTreeSet<String>,
+    form: &str,
     callers: &BTreeMap<String, BTreeSet<String>>,
 ) -> String {
     let twin = format!("{name}_c");
@@ -91,7 +96,7 @@ fn row(
     let programs = callers.get(name).into_iter().chain(callers.get(&twin)).flatten();
     let programs: Vec<&str> = programs.map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
     let more = if programs.len() > 3 { format!(" and {} more", programs.len() - 3) } else { String::new() };
-    format!("| {function} | {section} | {}{more} |\n", programs[..programs.len().min(3)].join(", "))
+    format!("| {function} | {section} | {form} | {}{more} |\n", programs[..programs.len().min(3)].join(", "))
 }
 
 /// The name without `_c`.

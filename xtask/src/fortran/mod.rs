@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use facts::Facts;
 use header::{Argument, Function};
 use signature::Signature;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -51,6 +52,23 @@ pub fn build(installation: &Path, scratch: &Path) -> Result<()> {
         workspace::replace(&folder.join(name), |new| Ok(std::fs::write(new, text)?))?;
     }
     link(&library::source(&signatures), installation, scratch)
+}
+
+/// For each function that Fortran has, by its name in C, in which of its interfaces.
+pub fn forms() -> Result<BTreeMap<String, &'static str>> {
+    let text =
+        |path: &str| std::fs::read_to_string(workspace::root().join(path)).with_context(|| path.to_owned());
+    let signatures = signatures(&text("include/mpi.h")?, &text("crates/abi/fortran.txt")?)?;
+    let form = |one: &Signature| {
+        let twin = signatures.iter().find(|other| other.large && other.name == format!("{}_c", one.name));
+        match twin {
+            _ if one.old => "`mpi`, `mpif.h`",
+            Some(twin) if !modules::differs(one, twin) => "all; `_c` in `mpi_f08`",
+            Some(_) => "all; large counts in `mpi_f08`",
+            None => "all",
+        }
+    };
+    Ok(signatures.iter().map(|one| (format!("MPI_{}", one.name), form(one))).collect())
 }
 
 /// All functions that Fortran has.

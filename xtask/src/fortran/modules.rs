@@ -239,7 +239,7 @@ fn interface(name: &str, bodies: &[String]) -> String {
 }
 
 /// Whether a call tells the two apart, by the kind of an integer.
-fn differs(one: &Signature, twin: &Signature) -> bool {
+pub fn differs(one: &Signature, twin: &Signature) -> bool {
     let kinds = |signature: &Signature| -> Vec<(String, bool)> {
         let integers = signature.parameters.iter();
         integers.map(|one| (integer(&one.c.kind).to_owned(), one.array.is_some())).collect()
