@@ -1,4 +1,5 @@
-//! `cargo xtask uninstall`: removes what `install` has put into a prefix, by the list that it has left there, and nothing else.
+//! `cargo xtask uninstall`: removes what `install` has put into a prefix, by the list that it has left there, and what `mpifort --make-modules` has
+//! made in a folder of its own there; and nothing else.
 
 use crate::install;
 use anyhow::{Context, Result, bail};
@@ -14,14 +15,28 @@ pub struct Arguments {
     prefix: PathBuf,
 }
 
-/// Removes what the list of the prefix names.
+/// Removes it.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let prefix = &arguments.prefix;
+    all(&arguments.prefix)
+}
+
+/// Removes what the list of the prefix names, and the modules that were made there.
+pub fn all(prefix: &Path) -> Result<()> {
     let Some(lines) = install::read(prefix)? else {
         bail!("nothing is installed in {}: there is no {}", prefix.display(), install::LIST);
     };
+    let modules = prefix.join(MODULES);
+    match std::fs::remove_dir_all(&modules) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("removing {}", modules.display()));
+        }
+        _ => {}
+    }
     remove(prefix, &lines).map(|_| ())
 }
+
+/// Where `mpifort --make-modules` puts what it makes.
+const MODULES: &str = "share/postrider/fortran/modules";
 
 /// Removes these files, and then these folders where they are empty. Returns the folders that are not. The list goes last of the files, so
 /// that who is interrupted can begin again.

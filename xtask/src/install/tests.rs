@@ -54,8 +54,7 @@ const FILES: [&str; 4] =
     ["bin/postrider", "lib/libmpi_abi.so.1", "share/man/man1/mpicc.1", "share/postrider/a/b"];
 
 fn uninstalled(prefix: &Path) {
-    let lines = read(prefix).expect("it can be read").expect("there is a list");
-    uninstall::remove(prefix, &lines).expect("it is removed");
+    uninstall::all(prefix).expect("it is removed");
 }
 
 #[test]
@@ -87,6 +86,19 @@ fn a_prefix_of_its_own_goes_with_the_installation_also_after_a_move() {
     fs::rename(&prefix, &moved).expect("it moves");
     uninstalled(&moved);
     assert!(!moved.exists());
+}
+
+#[test]
+fn modules_that_were_made_in_a_prefix_go_with_the_installation() {
+    let scratch = Scratch::new("modules");
+    let source = "share/postrider/fortran/mpi_f08.f90";
+    let installation = scratch.with("build", &[source], "new");
+    let prefix = scratch.with("prefix", &["share/other"], "other");
+    let before = content(&prefix);
+    install(&installation, &prefix).expect("it is installed");
+    scratch.with("prefix", &["share/postrider/fortran/modules/0123/mpi_f08.mod"], "made");
+    uninstall::all(&prefix).expect("it is removed");
+    assert_eq!(content(&prefix), before);
 }
 
 #[test]
