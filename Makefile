@@ -7,8 +7,9 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .PHONY: demo test build install uninstall check bench setup clean
 
-# The Mandelbrot set in three languages, on 1, 2 and 4 ranks, through both transports; results in demo/.
+# The Mandelbrot set in four languages, on 1, 2 and 4 ranks, through both transports; results in demo/.
 demo: build
+	@scripts/setup fortran
 	@cargo xtask setup
 	@cargo xtask demo
 

@@ -1,27 +1,26 @@
 ! mandelbrot.f90: the Mandelbrot set, columns farmed out in blocks, as in examples/c/mandelbrot.c, with the same counts bit by bit.
 !
 !   postrider fortran -O2 -ffp-contract=off examples/fortran/mandelbrot.f90 -o mandelbrot
-!   postrider run -n 4 ./mandelbrot [SIZE [ITERATIONS [FILE]]]
+!   postrider run -n 4 ./mandelbrot
 !
-! ITERATIONS are at most 127. Rank 0 writes SIZE * SIZE bytes to FILE, column by column.
+!     --size N         points on a side (4800)
+!     --iterations N   iteration limit (64, at most 127)
+!     --output FILE    rank 0 writes the counts there: N*N bytes, column by column
 program mandelbrot
-  use, intrinsic :: iso_fortran_env, only: int8
+  use, intrinsic :: iso_fortran_env, only: int8, int64
   use mpi_f08
   implicit none
   integer, parameter :: block_columns = 48
   integer :: rank, ranks, points = 4800, limit = 64, blocks, block, first, last, unit
   integer(int8), allocatable :: counts(:, :)
   type(MPI_Request), allocatable :: requests(:)
-  real(8) :: start
-  character(len=4096) :: word
+  real(8) :: start, seconds
+  character(len=4096) :: output = ''
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  call get_command_argument(1, word)
-  if (word /= '') read (word, *) points
-  call get_command_argument(2, word)
-  if (word /= '') read (word, *) limit
+  call read_options()
   start = MPI_Wtime()
   blocks = (points + block_columns - 1) / block_columns
   allocate (counts(points, points), requests(blocks))
@@ -40,16 +39,47 @@ program mandelbrot
   end do
   call MPI_Waitall(blocks, requests, MPI_STATUSES_IGNORE)
   if (rank == 0) then
-    print '(i0, a, f0.3, a)', ranks, ' ranks: ', MPI_Wtime() - start, ' s'
-    call get_command_argument(3, word)
-    if (word /= '') then
-      open (newunit=unit, file=trim(word), access='stream', form='unformatted', status='replace')
+    seconds = MPI_Wtime() - start
+    print '(a, i0, a, f12.6, a, i0, a, i0, a, i0, a)', '{"ranks": ', ranks, ', "seconds": ', seconds, ', "checksum": ', &
+      checksum(), ', "size": ', points, ', "iterations": ', limit, '}'
+    if (output /= '') then
+      open (newunit=unit, file=trim(output), access='stream', form='unformatted', status='replace')
       write (unit) counts
       close (unit)
     end if
   end if
   call MPI_Finalize()
 contains
+
+  subroutine read_options()
+    character(len=4096) :: name, value
+    integer :: i
+    do i = 1, command_argument_count() - 1, 2
+      call get_command_argument(i, name)
+      call get_command_argument(i + 1, value)
+      select case (name)
+      case ('--size')
+        read (value, *) points
+      case ('--iterations')
+        read (value, *) limit
+      case ('--output')
+        output = value
+      end select
+    end do
+  end subroutine
+
+  ! The sum of all counts, each weighted with its place modulo 65521, plus one.
+  integer(int64) function checksum()
+    integer(int64) :: place
+    integer :: row, column
+    checksum = 0
+    do column = 1, points
+      do row = 1, points
+        place = int(column - 1, int64) * points + row - 1
+        checksum = checksum + (mod(place, 65521_int64) + 1) * counts(row, column)
+      end do
+    end do
+  end function
 
   subroutine count_columns(first, last)
     integer, intent(in) :: first, last

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: the Mandelbrot set of `examples/`, in C, Python and Octave, on 1, 2 and 4 ranks, through both
+//! `cargo xtask demo`: the Mandelbrot set of `examples/`, in C, Fortran, Python and Octave, on 1, 2 and 4 ranks, through both
 //! transports.
 //!
 //! It is section 4.5 of "MPI over Scripting Languages: Usability and Performance Tradeoffs", run by the installed launcher as
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Run the Mandelbrot set in three languages, and compare results and times.
+/// Run the Mandelbrot set in four languages, and compare results and times.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Points on a side.
@@ -29,11 +29,18 @@ pub struct Arguments {
     ranks: Vec<usize>,
 }
 
-/// The three programs: what a user writes after `postrider run -n N`.
+/// The four programs: what a user writes after `postrider run -n N`.
 const FRONT_ENDS: &[(&str, &[&str])] = &[
     ("C", &["target/demo/mandelbrot"]),
+    ("Fortran", &["target/demo/mandelbrot-fortran"]),
     ("Python", &["python", "examples/python/mandelbrot.py"]),
     ("Octave", &["octave", "examples/octave/mandelbrot.m"]),
+];
+
+/// Those that are compiled: by which driver, from what, to what.
+const COMPILED: [(&str, &str, &str); 2] = [
+    ("cc", "examples/c/mandelbrot.c", "mandelbrot"),
+    ("fortran", "examples/fortran/mandelbrot.f90", "mandelbrot-fortran"),
 ];
 
 const TRANSPORTS: &[&str] = &["shared-memory", "file"];
@@ -113,7 +120,7 @@ struct Demo<'a> {
 }
 
 impl<'a> Demo<'a> {
-    /// Makes the folders and the Python environment, and compiles the program in C.
+    /// Makes the folders and the Python environment, and compiles the programs in C and Fortran.
     fn prepare(arguments: &'a Arguments) -> Result<Self> {
         let root = workspace::root();
         let (work, results) = (root.join("target/demo"), root.join("demo"));
@@ -125,9 +132,11 @@ impl<'a> Demo<'a> {
         let users = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(ours.into_iter().chain(std::env::split_paths(&users)))?;
         let demo = Self { arguments, work, results, environment, path };
-        let mut compiler = demo.command(&workspace::installation().join("bin/postrider"));
-        compiler.args(["cc", "-O2", "-ffp-contract=off", "examples/c/mandelbrot.c", "-o"]);
-        workspace::run(compiler.arg(demo.work.join("mandelbrot")))?;
+        for (driver, source, program) in COMPILED {
+            let mut compiler = demo.command(&workspace::installation().join("bin/postrider"));
+            compiler.args([driver, "-O2", "-ffp-contract=off", source, "-o"]);
+            workspace::run(compiler.arg(demo.work.join(program)))?;
+        }
         Ok(demo)
     }
 
