@@ -65,6 +65,8 @@ contains
     call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, 12_MPI_ADDRESS_KIND, made)
     call check_made_by(MPI_COMBINER_RESIZED, 0, 2, 1, 0, 'MPI_Type_create_resized')
     call check_elements([1], 'MPI_Type_create_resized')
+    call MPI_Type_create_resized_c(MPI_INTEGER, 0_MPI_COUNT_KIND, 12_MPI_COUNT_KIND, made)
+    call check_elements([1], 'MPI_Type_create_resized_c')
     call MPI_Type_vector(2_MPI_COUNT_KIND, 1_MPI_COUNT_KIND, 3_MPI_COUNT_KIND, MPI_INTEGER, made)
     call check_elements([1, 4], 'MPI_Type_vector with large counts')
   end subroutine

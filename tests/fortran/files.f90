@@ -108,6 +108,7 @@ contains
     integer :: mode
     integer(kind=MPI_OFFSET_KIND) :: bytes
     integer(kind=MPI_ADDRESS_KIND) :: extent_there
+    integer(kind=MPI_COUNT_KIND) :: large_extent
     type(MPI_Group) :: group
     type(MPI_Info) :: hints
     logical :: flag
@@ -133,6 +134,8 @@ contains
     call check(.not. flag, 'a LOGICAL of MPI_File_get_atomicity')
     call MPI_File_get_type_extent(file, MPI_INTEGER, extent_there)
     call check(extent_there == 4, 'MPI_File_get_type_extent')
+    call MPI_File_get_type_extent_c(file, MPI_INTEGER, large_extent)
+    call check(large_extent == 4, 'MPI_File_get_type_extent_c')
     call MPI_File_get_byte_offset(file, 3_MPI_OFFSET_KIND, bytes)
     call check(bytes == 12, 'MPI_File_get_byte_offset')
   end subroutine
@@ -288,6 +291,9 @@ contains
     if (code /= MPI_SUCCESS) return
     call MPI_Register_datarep('as it is', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, 21_MPI_ADDRESS_KIND, code)
     call check(code == MPI_SUCCESS, 'MPI_CONVERSION_FN_NULL')
+    call MPI_Register_datarep_c('as it is, in large', MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, extent, &
+      21_MPI_ADDRESS_KIND, code)
+    call check(code == MPI_SUCCESS, 'MPI_CONVERSION_FN_NULL_C')
     call MPI_File_open(MPI_COMM_WORLD, trim(name) // '.turned', ior(MPI_MODE_CREATE, ior(MPI_MODE_RDWR, &
       MPI_MODE_DELETE_ON_CLOSE)), MPI_INFO_NULL, file)
     call MPI_File_set_view(file, zero, MPI_INTEGER, MPI_INTEGER, 'turned', MPI_INFO_NULL, code)

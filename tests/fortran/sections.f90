@@ -91,13 +91,15 @@ contains
 
   ! By each of the functions that complete requests, or say that they are complete.
   subroutine completed_otherwise()
-    integer :: to(9), way, which, list(2), how_many
+    integer, asynchronous :: from(5), to(9)
+    integer :: way, which, list(2), how_many
     logical :: flag
     type(MPI_Request) :: requests(2)
+    from = rank
     do way = 1, 9
       to = -1
       requests = MPI_REQUEST_NULL
-      call MPI_Iallreduce([(rank, i = 1, 5)], to(1:9:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(2))
+      call MPI_Iallreduce(from, to(1:9:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(2))
       flag = .false.
       do while (.not. flag)
         flag = .true.

@@ -320,7 +320,7 @@ fn binaries(_: &Rotation) -> Result<Vec<Command>> {
 /// Programs in Fortran, on our library and on MPICH; and whether all that the standard has is there.
 fn fortran(rotation: &Rotation) -> Result<Vec<Command>> {
     let mut setup = Command::new(workspace::root().join("scripts/setup"));
-    setup.arg("fortran");
+    setup.arg("builders");
     let packages = environment::of_packages(
         &workspace::target()?.join("engines"),
         "pympistandard",

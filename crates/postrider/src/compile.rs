@@ -44,6 +44,10 @@ pub fn drive(driver: Driver, given: &[OsString]) -> i32 {
         return modules::make_beside(&driver.compiler(), &prefix);
     }
     let (question, arguments) = split_question(given);
+    if question == Some(Question::Version) {
+        println!("Postrider {}", env!("CARGO_PKG_VERSION"));
+        return 0;
+    }
     let step = match question {
         // An answer about nothing in particular shows a whole compilation.
         Some(_) if !has_input(&arguments) && step_of(&arguments) == Step::Query => Step::Link,
@@ -65,6 +69,7 @@ pub fn drive(driver: Driver, given: &[OsString]) -> i32 {
                 }
                 Question::Compiling => added.compiling,
                 Question::Linking => added.linking,
+                Question::Version => Vec::new(),
             };
             println!("{}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
             0
@@ -100,6 +105,8 @@ enum Question {
     Command,
     Compiling,
     Linking,
+    /// Meson asks for it, before it asks for the others.
+    Version,
 }
 
 fn split_question(given: &[OsString]) -> (Option<Question>, Vec<OsString>) {
@@ -114,6 +121,7 @@ fn split_question(given: &[OsString]) -> (Option<Question>, Vec<OsString>) {
             Some("-showme:link" | "--showme:link" | "-link_info" | "-link-info") => {
                 question = Some(Question::Linking);
             }
+            Some("-showme:version" | "--showme:version") => question = Some(Question::Version),
             _ => arguments.push(argument.clone()),
         }
     }

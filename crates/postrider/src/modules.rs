@@ -16,6 +16,14 @@ use crate::compile::{command, joined};
 /// The sources, in the order in which one needs another.
 const SOURCES: [&str; 2] = ["mpi_f08.f90", "mpi.f90"];
 
+/// A program with both modules.
+const READER: &str =
+    "subroutine new\n  use mpi_f08\nend subroutine\nsubroutine old\n  use mpi\nend subroutine\n";
+
+/// What a compiler has to know.
+const NEEDED: &str =
+    "it has to know descriptors of Fortran 2018, as gfortran since version 12 and flang since version 22 do";
+
 /// What is added for a compilation; the modules are there then.
 pub fn flags(compiler: &OsStr, prefix: &Path) -> Result<Vec<OsString>, String> {
     let sources = sources(prefix);
@@ -103,16 +111,25 @@ fn made(kept: &Path, name: &str, compiler: &OsStr, sources: &Path) -> Result<Pat
         fs::remove_dir_all(&new).map_err(failed)?;
     }
     fs::create_dir(&new).map_err(failed)?;
-    let files = SOURCES.map(|source| sources.join(source));
-    let output =
-        command(compiler).arg("-fsyntax-only").args(files).current_dir(&new).output().map_err(failed)?;
-    if !output.status.success() {
-        return Err(format!(
-            "{} does not compile the modules; it has to know descriptors of Fortran 2018, as gfortran 12 and flang do:\n{}",
-            compiler.to_string_lossy(),
-            String::from_utf8_lossy(&output.stderr)
-        ));
+    let reader = new.join("reader.f90");
+    fs::write(&reader, READER).map_err(failed)?;
+    let of_modules = SOURCES.map(|source| sources.join(source));
+    // A compiler may make modules and then not read them.
+    for (files, what) in [
+        (&of_modules[..], "compile the modules"),
+        (std::slice::from_ref(&reader), "read the modules that it has made"),
+    ] {
+        let output =
+            command(compiler).arg("-fsyntax-only").args(files).current_dir(&new).output().map_err(failed)?;
+        if !output.status.success() {
+            return Err(format!(
+                "{} does not {what}; {NEEDED}:\n{}",
+                compiler.to_string_lossy(),
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
     }
+    fs::remove_file(&reader).map_err(failed)?;
     fs::rename(&new, &folder).map_err(failed)?;
     Ok(folder)
 }

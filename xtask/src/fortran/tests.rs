@@ -5,6 +5,7 @@
 use crate::rotation::Rotation;
 use crate::{environment, workspace};
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -42,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let (mut right, mut wrong) = (0, 0);
-    for source in sources(&folder, &binaries)? {
+    for source in programs(&folder, &binaries)? {
         let name = source.file_stem().context("a file has a name")?.to_string_lossy().into_owned();
         if arguments.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
             continue;
@@ -53,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             None => all_ways.clone(),
         };
         for way in ways {
-            match outcome(&way, &program) {
+            match outcome(&way, &[&program]) {
                 Ok(()) => right += 1,
                 Err(error) => {
                     wrong += 1;
@@ -63,11 +64,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     if arguments.filter.is_none() {
-        match compiler(&binaries.join("cache")) {
-            Ok(()) => right += 1,
-            Err(error) => {
-                wrong += 1;
-                println!("mpifort: {error:#}");
+        let others: [(&str, Result<()>); 4] = [
+            ("mpifort", compiler(&binaries.join("cache"))),
+            ("all functions", all_are_called(&folder)),
+            ("build systems", by_build_systems(&folder, &binaries)),
+            ("mpi4py", with_python(&folder, &binaries, &mpich)),
+        ];
+        for (what, outcome) in others {
+            match outcome {
+                Ok(()) => right += 1,
+                Err(error) => {
+                    wrong += 1;
+                    println!("{what}: {error:#}");
+                }
             }
         }
     }
@@ -79,17 +88,26 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// Combinations of a program in a share of them; there are fifteen.
 const SHARE: usize = 5;
 
-/// The programs. One is there twice: with the module mpi, and with mpif.h in its place, which knows the same names.
-fn sources(folder: &Path, binaries: &Path) -> Result<Vec<PathBuf>> {
+/// The sources of the programs.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut found: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     found.retain(|path| path.is_file() && path.file_stem().is_some_and(|stem| stem != "check"));
     found.sort();
+    Ok(found)
+}
+
+/// The programs: one is there twice, with the module mpi, and with mpif.h in its place, which knows the same names.
+fn programs(folder: &Path, binaries: &Path) -> Result<Vec<PathBuf>> {
     let text = std::fs::read_to_string(folder.join("old_forms.f90")).context("old_forms.f90")?;
-    let twin = binaries.join("old_forms_included.f90");
     let text = text.replace("  use mpi\n  implicit none\n", "  implicit none\n  include 'mpif.h'\n");
-    ensure!(!text.contains("use mpi"), "old_forms.f90 uses a module otherwise than by two lines of their own");
+    ensure!(
+        !text.contains("use mpi"),
+        "old_forms.f90 uses a module otherwise than by two lines of their own"
+    );
+    let twin = binaries.join("old_forms_included.f90");
     std::fs::write(&twin, text).with_context(|| twin.display().to_string())?;
+    let mut found = sources(folder)?;
     found.push(twin);
     Ok(found)
 }
@@ -142,12 +160,84 @@ fn compiler(cache: &Path) -> Result<()> {
     let other = driver(&["-c", &source]).env("POSTRIDER_FC", "false").output()?;
     let said = String::from_utf8_lossy(&other.stderr);
     ensure!(!other.status.success() && said.contains("descriptors of Fortran 2018"), "{said}");
+    let script = cache.join("cannot_read");
+    std::fs::write(&script, "#!/bin/sh\ncase $* in *reader*) exit 1 ;; esac\n")?;
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let other = driver(&["-c", &source]).env("POSTRIDER_FC", &script).output()?;
+    let said = String::from_utf8_lossy(&other.stderr);
+    ensure!(!other.status.success() && said.contains("does not read the modules that it has made"), "{said}");
     Ok(())
 }
 
-fn outcome(way: &Way, program: &Path) -> Result<()> {
+/// Functions that no program here calls: one ends the job, and one needs a socket.
+const UNCALLED: [&str; 2] = ["mpi_abort", "mpi_comm_join"];
+
+/// Each function of `mpi_f08` is called in a program here.
+fn all_are_called(folder: &Path) -> Result<()> {
+    let module = workspace::installation().join("share/postrider/fortran/mpi_f08.f90");
+    let module = std::fs::read_to_string(&module).with_context(|| module.display().to_string())?;
+    let mut words = BTreeSet::new();
+    for source in sources(folder)? {
+        let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+        let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+        words.extend(text.to_lowercase().split(is_end).map(str::to_owned));
+    }
+    let names = module.lines().filter_map(|line| line.strip_prefix("  interface MPI_"));
+    let names = names.map(|name| format!("mpi_{}", name.to_lowercase()));
+    let uncalled: Vec<String> =
+        names.filter(|name| !words.contains(name) && !UNCALLED.contains(&name.as_str())).collect();
+    ensure!(uncalled.is_empty(), "no program calls {}", uncalled.join(", "));
+    Ok(())
+}
+
+/// A library in Fortran that Python calls: communicators of mpi4py there, and those of Fortran in mpi4py.
+fn with_python(folder: &Path, binaries: &Path, mpich: &str) -> Result<()> {
+    let (library, parts) = (binaries.join("with_python.so"), folder.join("parts"));
+    let mut compile = Command::new(workspace::installation().join("bin/mpifort"));
+    compile.args(["-shared", "-fPIC", "-g", "-Wall"]).arg(parts.join("with_python.f90"));
+    workspace::run(compile.arg("-o").arg(&library).current_dir(binaries))?;
+    let python = environment::Environment::prepare()?.python();
+    for how in [&["--transport", "shared-memory"][..], &["--engine", mpich]] {
+        let way: Way = [&["run", "-n", "3"], how].concat().into_iter().map(str::to_owned).collect();
+        outcome(&way, &[&python, &parts.join("with_python.py"), &library])?;
+    }
+    Ok(())
+}
+
+/// CMake, Meson and Autoconf find compilers and libraries, and what they build runs.
+fn by_build_systems(folder: &Path, binaries: &Path) -> Result<()> {
+    const WAYS: [(&str, &str); 3] = [
+        ("cmake", "cmake -S . -B cmake && cmake --build cmake"),
+        ("meson", "meson setup meson && ninja -C meson"),
+        ("autoconf", "autoreconf --install && mkdir autoconf && cd autoconf && ../configure && make"),
+    ];
+    let scratch = binaries.join("build-systems");
+    workspace::clear(&scratch)?;
+    std::fs::create_dir_all(&scratch)?;
+    for entry in std::fs::read_dir(folder.join("parts/build-systems"))? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), scratch.join(entry.file_name()))?;
+    }
+    let programs = workspace::installation().join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    for (name, commands) in WAYS {
+        let mut build = Command::new("sh");
+        build.args(["-c", commands]).current_dir(&scratch);
+        build.env("PATH", format!("{}:{path}", programs.display()));
+        let output = build.output().context("there is no sh")?;
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{commands}\n{said}");
+        let way: Way = ["run", "-n", "2"].map(str::to_owned).into();
+        outcome(&way, &[&scratch.join(name).join("both")])?;
+    }
+    Ok(())
+}
+
+fn outcome(way: &Way, program: &[&Path]) -> Result<()> {
     let mut command = Command::new("timeout");
-    command.arg(SECONDS_MAX).arg(workspace::installation().join("bin/postrider")).args(way).arg(program);
+    command.arg(SECONDS_MAX).arg(workspace::installation().join("bin/postrider")).args(way).args(program);
+    // MPICH's transport says so when a process that was spawned ends before it has looked at it.
+    command.env("UCX_LOG_LEVEL", "fatal");
     let output = command.stdin(Stdio::null()).output().context("timeout does not start")?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
