@@ -136,19 +136,19 @@ static MPI_Aint predefined(int keyval, void *value)
     {                                                                                                       \
         Key *key = malloc(sizeof *key);                                                                     \
         *key = (Key){copy, delete, *extra_state, 0, 0};                                                     \
-        RETURN(PMPI_##Name##_create_keyval(word##_copied, word##_deleted, keyval, key));                    \
+        RETURN(MPI_##Name##_create_keyval(word##_copied, word##_deleted, keyval, key));                    \
     }                                                                                                       \
     NAMES(word##_create_keyval)                                                                             \
     void mpi_##word##_set_attr_(int *object, int *keyval, MPI_Aint *value, int *ierror)                     \
     {                                                                                                       \
         MPI_Aint *place = place_for(*value);                                                                \
-        RETURN(PMPI_##Name##_set_attr(type##_of(*object), *keyval, place));                                 \
+        RETURN(MPI_##Name##_set_attr(type##_of(*object), *keyval, place));                                 \
     }                                                                                                       \
     NAMES(word##_set_attr)                                                                                  \
     void mpi_##word##_get_attr_(int *object, int *keyval, MPI_Aint *value, int *flag, int *ierror)          \
     {                                                                                                       \
         void *found = NULL;                                                                                 \
-        int result = PMPI_##Name##_get_attr(type##_of(*object), *keyval, &found, flag);                     \
+        int result = MPI_##Name##_get_attr(type##_of(*object), *keyval, &found, flag);                     \
         if (result == MPI_SUCCESS) logicals(flag, 1);                                                       \
         if (result == MPI_SUCCESS && *flag) *value = predefined(*keyval, found);                            \
         RETURN(result);                                                                                     \
@@ -164,7 +164,7 @@ void mpi_keyval_create_(void (*copy_fn)(void), void (*delete_fn)(void), int *key
 {
     Key *key = malloc(sizeof *key);
     *key = (Key){copy_fn, delete_fn, 0, *extra_state, 1};
-    RETURN(PMPI_Comm_create_keyval(comm_copied, comm_deleted, keyval, key));
+    RETURN(MPI_Comm_create_keyval(comm_copied, comm_deleted, keyval, key));
 }
 ALIAS(pmpi_keyval_create_, mpi_keyval_create_)
 

@@ -46,23 +46,23 @@ static void describe(void)
     };
     int one = 1, zero = 0, is_set = 0;
     MPI_Info info;
-    if (PMPI_Abi_get_fortran_booleans(sizeof one, &one, &zero, &is_set) == MPI_SUCCESS && !is_set) {
+    if (MPI_Abi_get_fortran_booleans(sizeof one, &one, &zero, &is_set) == MPI_SUCCESS && !is_set) {
         one = 1, zero = 0;
-        PMPI_Abi_set_fortran_booleans(sizeof one, &one, &zero);
+        MPI_Abi_set_fortran_booleans(sizeof one, &one, &zero);
     }
-    if (PMPI_Abi_get_fortran_info(&info) != MPI_SUCCESS) return;
+    if (MPI_Abi_get_fortran_info(&info) != MPI_SUCCESS) return;
     if (info != MPI_INFO_NULL) {
-        PMPI_Info_free(&info);
-    } else if (PMPI_Info_create(&info) == MPI_SUCCESS) {
-        for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) PMPI_Info_set(info, facts[i][0], facts[i][1]);
-        PMPI_Abi_set_fortran_info(info);
-        PMPI_Info_free(&info);
+        MPI_Info_free(&info);
+    } else if (MPI_Info_create(&info) == MPI_SUCCESS) {
+        for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) MPI_Info_set(info, facts[i][0], facts[i][1]);
+        MPI_Abi_set_fortran_info(info);
+        MPI_Info_free(&info);
     }
 }
 
 void mpi_init_(int *ierror)
 {
-    int result = PMPI_Init(NULL, NULL);
+    int result = MPI_Init(NULL, NULL);
     if (result == MPI_SUCCESS) describe();
     RETURN(result);
 }
@@ -70,7 +70,7 @@ NAMES(init)
 
 void mpi_init_thread_(int *required, int *provided, int *ierror)
 {
-    int result = PMPI_Init_thread(NULL, NULL, *required, provided);
+    int result = MPI_Init_thread(NULL, NULL, *required, provided);
     if (result == MPI_SUCCESS) describe();
     RETURN(result);
 }
@@ -79,7 +79,7 @@ NAMES(init_thread)
 void mpi_session_init_(int *info, int *errhandler, int *session, int *ierror)
 {
     MPI_Session new = MPI_SESSION_NULL;
-    int result = PMPI_Session_init(info_of(*info), errhandler_of(*errhandler), &new);
+    int result = MPI_Session_init(info_of(*info), errhandler_of(*errhandler), &new);
     if (result == MPI_SUCCESS) {
         describe();
         *session = int_of_session(new);
@@ -92,45 +92,45 @@ NAMES(session_init)
 
 MPI_Aint mpi_aint_add_(MPI_Aint *base, MPI_Aint *disp)
 {
-    return PMPI_Aint_add(*base, *disp);
+    return MPI_Aint_add(*base, *disp);
 }
 NAMES(aint_add)
 
 MPI_Aint mpi_aint_diff_(MPI_Aint *addr1, MPI_Aint *addr2)
 {
-    return PMPI_Aint_diff(*addr1, *addr2);
+    return MPI_Aint_diff(*addr1, *addr2);
 }
 NAMES(aint_diff)
 
 double mpi_wtime_(void)
 {
-    return PMPI_Wtime();
+    return MPI_Wtime();
 }
 NAMES(wtime)
 
 double mpi_wtick_(void)
 {
-    return PMPI_Wtick();
+    return MPI_Wtick();
 }
 NAMES(wtick)
 
 void mpi_pcontrol_(int *level)
 {
-    PMPI_Pcontrol(*level);
+    MPI_Pcontrol(*level);
 }
 NAMES(pcontrol)
 
 void mpi_abi_get_fortran_booleans_(int *logical_size, void *logical_true, void *logical_false, int *is_set,
                                    int *ierror)
 {
-    RETURN(PMPI_Abi_get_fortran_booleans(*logical_size, logical_true, logical_false, is_set));
+    RETURN(MPI_Abi_get_fortran_booleans(*logical_size, logical_true, logical_false, is_set));
     logicals(is_set, 1);
 }
 NAMES(abi_get_fortran_booleans)
 
 void mpi_abi_set_fortran_booleans_(int *logical_size, void *logical_true, void *logical_false, int *ierror)
 {
-    RETURN(PMPI_Abi_set_fortran_booleans(*logical_size, logical_true, logical_false));
+    RETURN(MPI_Abi_set_fortran_booleans(*logical_size, logical_true, logical_false));
 }
 NAMES(abi_set_fortran_booleans)
 
@@ -193,7 +193,7 @@ void mpi_info_get_string_(int *info, char *key, int *buflen, char *value, int *f
     size_t asked = *buflen > 0 ? (size_t)*buflen : 0;
     int length = asked ? (int)asked + 1 : 0;
     char *text = calloc(1, asked + 1);
-    int result = PMPI_Info_get_string(info_of(*info), name, &length, text, flag);
+    int result = MPI_Info_get_string(info_of(*info), name, &length, text, flag);
     if (result == MPI_SUCCESS) {
         logicals(flag, 1);
         if (*flag && asked) blanks_after(value, value_length, text);
@@ -211,7 +211,7 @@ void mpi_session_get_nth_pset_(int *session, int *info, int *n, int *pset_len, c
     size_t asked = *pset_len > 0 ? (size_t)*pset_len : 0;
     int length = asked ? (int)asked + 1 : 0;
     char *text = calloc(1, asked + 1);
-    int result = PMPI_Session_get_nth_pset(session_of(*session), info_of(*info), *n, &length, text);
+    int result = MPI_Session_get_nth_pset(session_of(*session), info_of(*info), *n, &length, text);
     if (result == MPI_SUCCESS && asked) blanks_after(pset_name, pset_name_length, text);
     if (result == MPI_SUCCESS) *pset_len = length - 1;
     free(text);
@@ -222,7 +222,7 @@ NAMES(session_get_nth_pset)
 void mpi_info_create_env_(int *info, int *ierror)
 {
     MPI_Info new = MPI_INFO_NULL;
-    int result = PMPI_Info_create_env(0, NULL, &new);
+    int result = MPI_Info_create_env(0, NULL, &new);
     if (result == MPI_SUCCESS) *info = int_of_info(new);
     RETURN(result);
 }
@@ -233,7 +233,7 @@ NAMES(info_create_env)
 #define DETACH(name, Name, Count, parameter, argument)                                 \
     void mpi_##name##_f08_(parameter void **buffer_addr, Count *size, int *ierror)          \
     {                                                                                       \
-        RETURN(PMPI_##Name(argument buffer_addr, size));                                    \
+        RETURN(MPI_##Name(argument buffer_addr, size));                                    \
     }                                                                                       \
     ALIAS(pmpi_##name##_f08_, mpi_##name##_f08_)
 #define DETACH_OLD(name, Name, parameter, argument)                                         \
@@ -241,7 +241,7 @@ NAMES(info_create_env)
     {                                                                                       \
         void *unused;                                                                       \
         (void)buffer_addr;                                                                  \
-        RETURN(PMPI_##Name(argument &unused, size));                                        \
+        RETURN(MPI_##Name(argument &unused, size));                                        \
     }                                                                                       \
     ALIAS(pmpi_##name##_, mpi_##name##_)
 #define NOTHING
@@ -294,11 +294,11 @@ void mpi_comm_spawn_(char *command, char *argv, int *maxprocs, int *info, int *r
     MPI_Comm on = comm_of(*comm), new = MPI_COMM_NULL;
     char *name = NULL, **arguments = MPI_ARGV_NULL;
     /* Only the root has to give them. */
-    if (PMPI_Comm_rank(on, &rank) == MPI_SUCCESS && rank == *root) {
+    if (MPI_Comm_rank(on, &rank) == MPI_SUCCESS && rank == *root) {
         name = text_of(command, command_length, 1);
         if (argv != mpi_cell_argv_null_) arguments = arguments_of(argv, argv_length, argv_length);
     }
-    int result = PMPI_Comm_spawn(name ? name : "", arguments, *maxprocs, info_of(*info), *root, on, &new,
+    int result = MPI_Comm_spawn(name ? name : "", arguments, *maxprocs, info_of(*info), *root, on, &new,
                                  errcodes_of(array_of_errcodes));
     if (result == MPI_SUCCESS) *intercomm = int_of_comm(new);
     free_arguments(arguments);
@@ -313,7 +313,7 @@ void mpi_comm_spawn_multiple_(int *count, char *array_of_commands, char *array_o
 {
     int rank = MPI_UNDEFINED, is_root;
     MPI_Comm on = comm_of(*comm), new = MPI_COMM_NULL;
-    is_root = PMPI_Comm_rank(on, &rank) == MPI_SUCCESS && rank == *root;
+    is_root = MPI_Comm_rank(on, &rank) == MPI_SUCCESS && rank == *root;
     size_t number = is_root && *count > 0 ? (size_t)*count : 0;
     char **names = calloc(number + 1, sizeof *names);
     char ***arguments = calloc(number + 1, sizeof *arguments);
@@ -324,7 +324,7 @@ void mpi_comm_spawn_multiple_(int *count, char *array_of_commands, char *array_o
         infos[i] = info_of(array_of_info[i]);
         if (has_arguments) arguments[i] = arguments_of(array_of_argv + i * argv_length, argv_length, number * argv_length);
     }
-    int result = PMPI_Comm_spawn_multiple(*count, names, has_arguments ? arguments : MPI_ARGVS_NULL,
+    int result = MPI_Comm_spawn_multiple(*count, names, has_arguments ? arguments : MPI_ARGVS_NULL,
                                           array_of_maxprocs, infos, *root, on, &new,
                                           errcodes_of(array_of_errcodes));
     if (result == MPI_SUCCESS) *intercomm = int_of_comm(new);

@@ -57,8 +57,8 @@ void mpi_op_create_(Procedure *user_fn, int *commute, int *op, int *ierror)
 {
     MPI_Op new = MPI_OP_NULL;
     int place = place_of(operations, user_fn);
-    int result = place < 0 ? PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)
-                           : PMPI_Op_create(c_operations[place], *commute != 0, &new);
+    int result = place < 0 ? MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)
+                           : MPI_Op_create(c_operations[place], *commute != 0, &new);
     if (place < 0) result = told(result, MPI_ERR_NO_MEM);
     if (result == MPI_SUCCESS) *op = int_of_op(new);
     RETURN(result);
@@ -69,8 +69,8 @@ void mpi_op_create_c_f08_(Procedure *user_fn, int *commute, int *op, int *ierror
 {
     MPI_Op new = MPI_OP_NULL;
     int place = place_of(large_operations, user_fn);
-    int result = place < 0 ? PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)
-                           : PMPI_Op_create_c(large_c_operations[place], *commute != 0, &new);
+    int result = place < 0 ? MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)
+                           : MPI_Op_create_c(large_c_operations[place], *commute != 0, &new);
     if (place < 0) result = told(result, MPI_ERR_NO_MEM);
     if (result == MPI_SUCCESS) *op = int_of_op(new);
     RETURN(result);
@@ -90,7 +90,7 @@ typedef void Handler(int *object, int *code);
     {                                                                                       \
         MPI_Errhandler new = MPI_ERRHANDLER_NULL;                                           \
         int place = place_of(word##_handlers, procedure);                                   \
-        int result = place < 0 ? PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)   \
+        int result = place < 0 ? MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM)   \
                                : P##Type##_create_errhandler(c_##word##_handlers[place], &new); \
         if (place < 0) result = told(result, MPI_ERR_NO_MEM);                               \
         if (result == MPI_SUCCESS) *errhandler = int_of_errhandler(new);                    \
@@ -158,7 +158,7 @@ void mpi_grequest_start_(Procedure *query_fn, Procedure *free_fn, Procedure *can
     MPI_Request new = MPI_REQUEST_NULL;
     Request *state = malloc(sizeof *state);
     *state = (Request){query_fn, free_fn, cancel_fn, *extra_state};
-    int result = PMPI_Grequest_start(request_query, request_free, request_cancel, state, &new);
+    int result = MPI_Grequest_start(request_query, request_free, request_cancel, state, &new);
     if (result == MPI_SUCCESS) *request = int_of_request(new);
     else free(state);
     RETURN(result);
@@ -215,9 +215,9 @@ static int extent_in_file(MPI_Datatype datatype, MPI_Aint *extent, void *state)
         if (result != MPI_SUCCESS) free(state);                                                             \
         RETURN(result);                                                                                     \
     }
-REGISTER(mpi_register_datarep_, PMPI_Register_datarep, read_some, write_some, mpi_conversion_fn_null_,
+REGISTER(mpi_register_datarep_, MPI_Register_datarep, read_some, write_some, mpi_conversion_fn_null_,
          MPI_CONVERSION_FN_NULL)
 NAMES(register_datarep)
-REGISTER(mpi_register_datarep_c_f08_, PMPI_Register_datarep_c, read_many, write_many, mpi_conversion_fn_null_c_,
+REGISTER(mpi_register_datarep_c_f08_, MPI_Register_datarep_c, read_many, write_many, mpi_conversion_fn_null_c_,
          MPI_CONVERSION_FN_NULL_C)
 ALIAS(pmpi_register_datarep_c_f08_, mpi_register_datarep_c_f08_)

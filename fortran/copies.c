@@ -79,7 +79,7 @@ int copied(Section *section, const CFI_cdesc_t *array)
 
 static void end(Kept *kept)
 {
-    if (kept->datatype) PMPI_Type_free(&kept->datatype);
+    if (kept->datatype) MPI_Type_free(&kept->datatype);
     free(kept->memory);
     free(kept->before);
     free(kept);
@@ -194,8 +194,8 @@ void mpi_request_free_(int *request, int *ierror)
     MPI_Request handle = request_of(*request);
     Kept *used = taken(request, 1);
     int complete = 0;
-    if (used && used->persistent) PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE);
-    int result = PMPI_Request_free(&handle);
+    if (used && used->persistent) MPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE);
+    int result = MPI_Request_free(&handle);
     if (result == MPI_SUCCESS) *request = int_of_request(handle);
     /* On what an active request has, MPI works on: it stays for good. */
     while (used) {

@@ -49,11 +49,11 @@ typedef struct {
 #define HANDLES(word, Type, Name)                                                                            \
     static inline Type word##_of(int number)                                                                 \
     {                                                                                                        \
-        return 0 <= number && number <= LARGEST_DEFINED ? (Type)(intptr_t)number : PMPI_##Name##_fromint(number); \
+        return 0 <= number && number <= LARGEST_DEFINED ? (Type)(intptr_t)number : MPI_##Name##_fromint(number); \
     }                                                                                                        \
     static inline int int_of_##word(Type handle)                                                             \
     {                                                                                                        \
-        return (uintptr_t)handle <= LARGEST_DEFINED ? (int)(intptr_t)handle : PMPI_##Name##_toint(handle);   \
+        return (uintptr_t)handle <= LARGEST_DEFINED ? (int)(intptr_t)handle : MPI_##Name##_toint(handle);   \
     }
 HANDLES(comm, MPI_Comm, Comm)
 HANDLES(datatype, MPI_Datatype, Type)

@@ -6,7 +6,7 @@
 static void address_to_integer(MPI_Aint address, int *integer, int *result)
 {
     if (*result == MPI_SUCCESS && address != (int)address) {
-        *result = told(PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_ARG), MPI_ERR_ARG);
+        *result = told(MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_ARG), MPI_ERR_ARG);
     }
     if (*result == MPI_SUCCESS) *integer = (int)address;
 }
@@ -14,7 +14,7 @@ static void address_to_integer(MPI_Aint address, int *integer, int *result)
 void mpi_address_(void *location, int *address, int *ierror)
 {
     MPI_Aint wide = 0;
-    int result = PMPI_Get_address(address_of(location), &wide);
+    int result = MPI_Get_address(address_of(location), &wide);
     address_to_integer(wide, address, &result);
     RETURN(result);
 }
@@ -24,7 +24,7 @@ ALIAS(pmpi_address_, mpi_address_)
     void mpi_type_##name##_(int *datatype, int *name, int *ierror)     \
     {                                                                  \
         MPI_Aint begin = 0, length = 0;                                 \
-        int result = PMPI_Type_get_extent(datatype_of(*datatype), &begin, &length); \
+        int result = MPI_Type_get_extent(datatype_of(*datatype), &begin, &length); \
         address_to_integer(value, name, &result);                      \
         RETURN(result);                                                \
     }                                                                  \
@@ -49,7 +49,7 @@ static void made_type(int result, MPI_Datatype made, int *newtype, int *ierror)
 void mpi_type_hvector_(int *count, int *blocklength, int *stride, int *oldtype, int *newtype, int *ierror)
 {
     MPI_Datatype new = MPI_DATATYPE_NULL;
-    int result = PMPI_Type_create_hvector(*count, *blocklength, *stride, datatype_of(*oldtype), &new);
+    int result = MPI_Type_create_hvector(*count, *blocklength, *stride, datatype_of(*oldtype), &new);
     made_type(result, new, newtype, ierror);
 }
 ALIAS(pmpi_type_hvector_, mpi_type_hvector_)
@@ -58,7 +58,7 @@ void mpi_type_hindexed_(int *count, int *lengths, int *places, int *oldtype, int
 {
     MPI_Datatype new = MPI_DATATYPE_NULL;
     MPI_Aint *wide = wide_places(places, *count);
-    int result = PMPI_Type_create_hindexed(*count, lengths, wide, datatype_of(*oldtype), &new);
+    int result = MPI_Type_create_hindexed(*count, lengths, wide, datatype_of(*oldtype), &new);
     free(wide);
     made_type(result, new, newtype, ierror);
 }
@@ -70,7 +70,7 @@ void mpi_type_struct_(int *count, int *lengths, int *places, int *types, int *ne
     MPI_Aint *wide = wide_places(places, *count);
     MPI_Datatype *handles = calloc(*count > 0 ? (size_t)*count : 1, sizeof *handles);
     for (int i = 0; i < *count; i++) handles[i] = datatype_of(types[i]);
-    int result = PMPI_Type_create_struct(*count, lengths, wide, handles, &new);
+    int result = MPI_Type_create_struct(*count, lengths, wide, handles, &new);
     free(wide);
     free(handles);
     made_type(result, new, newtype, ierror);

@@ -69,7 +69,7 @@ fn function(signature: &Signature, passing: Passing) -> String {
         format!("\nvoid {}({})\n{{\n    int outcome = MPI_SUCCESS;\n", names[0], declared.join(", "));
     text += &of(|part| &part.before);
     let passed = passed(signature, &parts, passing).join(", ");
-    let _ = writeln!(text, "    if (outcome == MPI_SUCCESS) outcome = PMPI_{}({passed});", signature.name);
+    let _ = writeln!(text, "    if (outcome == MPI_SUCCESS) outcome = MPI_{}({passed});", signature.name);
     if passing == Passing::Descriptors {
         let _ = writeln!(text, "    else outcome = {};", told(signature));
     }
@@ -108,7 +108,7 @@ fn told(signature: &Signature) -> String {
             let (kind, word) = (&one.c.kind, handle(&one.c.kind));
             format!("told(P{kind}_call_errhandler({word}_of(*{}), outcome), outcome)", one.c.name)
         }
-        None => "told(PMPI_Comm_call_errhandler(MPI_COMM_SELF, outcome), outcome)".to_owned(),
+        None => "told(MPI_Comm_call_errhandler(MPI_COMM_SELF, outcome), outcome)".to_owned(),
     }
 }
 
@@ -169,7 +169,7 @@ fn buffer(parts: &mut Parts, signature: &Signature, parameter: &Parameter, passi
         );
         let free = match signature.new_request().filter(|_| signature.lasting) {
             Some(request) => kept(signature, &format!("kept_datatype(s_{name}.datatype)"), &request.c.name),
-            None => format!("    PMPI_Type_free(&s_{name}.datatype);\n"),
+            None => format!("    MPI_Type_free(&s_{name}.datatype);\n"),
         };
         let _ = write!(parts.finally, "    if (s_{name}.made) {{\n    {free}    }}\n");
     }
