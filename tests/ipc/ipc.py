@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS_MAX = 120
-PROGRAMS = ["messages", "semaphores", "memory", "killed"]
+PROGRAMS = ["messages", "semaphores", "memory", "killed", "hosts"]
 OWN = ["unshare", "-Ur"]
 
 installation, folder = map(os.path.abspath, sys.argv[1:])
@@ -92,7 +92,8 @@ def codes():
         for number in ["1", "3"]:
             found = output_of([postrider, "ipc", "run", "-n", number, *command])
             judge(f"exit code of {command}", found[1] == code, str(found))
-    judge("options of the future", output_of([postrider, "ipc", "run", "--hosts", "a", "true"])[1] == 2)
+    judge("no host", output_of([postrider, "ipc", "run", "--hosts", "a:0", "true"])[1] == 2)
+    judge("no such home", output_of([postrider, "ipc", "run", "--hosts", "a,b", "--home", "c", "true"])[1] == 2)
     judge("no limit", output_of([postrider, "ipc", "run", "--limit", "msgmax=99999999", "true"])[1] == 2)
     told = subprocess.Popen([postrider, "ipc", "run", "sh", "-c", "trap 'exit 9' TERM; sleep 30 & wait"])
     time.sleep(1)

@@ -17,7 +17,7 @@ pub use datatypes::{Buffer, Contents, Datatype, OwnedDatatype};
 pub use info::info_values;
 pub use one_sided::{Epochs, Numbers, Place};
 pub use requests::{Outcome, Pending};
-pub use scope::loaded_after;
+pub use scope::{load, loaded_after};
 pub use transfers::{Received, Transfer};
 
 use core::ffi::{c_char, c_int, c_void};
@@ -57,6 +57,7 @@ macro_rules! functions {
 
 functions! {
     init = "PMPI_Init", (*mut c_int, *mut *mut *mut c_char);
+    init_thread = "PMPI_Init_thread", (*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int);
     initialized = "PMPI_Initialized", (*mut c_int);
     finalize = "PMPI_Finalize", ();
     abort = "PMPI_Abort", (MPI_Comm, c_int);
@@ -79,10 +80,11 @@ functions! {
     comm_free = "PMPI_Comm_free", (*mut MPI_Comm);
     send = "PMPI_Send_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm);
     receive = "PMPI_Recv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Status);
+    iprobe = "PMPI_Iprobe", (c_int, c_int, MPI_Comm, *mut c_int, *mut MPI_Status);
     isend = "PMPI_Isend_c", (*const c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
     irecv = "PMPI_Irecv_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, c_int, MPI_Comm, *mut MPI_Request);
-    wait = "PMPI_Wait", (*mut MPI_Request, *mut MPI_Status);
     test = "PMPI_Test", (*mut MPI_Request, *mut c_int, *mut MPI_Status);
+    wait = "PMPI_Wait", (*mut MPI_Request, *mut MPI_Status);
     get_count = "PMPI_Get_count_c", (*const MPI_Status, MPI_Datatype, *mut MPI_Count);
     barrier = "PMPI_Barrier", (MPI_Comm);
     bcast = "PMPI_Bcast_c", (*mut c_void, MPI_Count, MPI_Datatype, c_int, MPI_Comm);
@@ -162,6 +164,15 @@ impl Library {
     pub fn init(&self) -> Result<()> {
         // SAFETY: null pointers are allowed for both arguments (section 11.2.1).
         check("MPI_Init", unsafe { (self.init)(std::ptr::null_mut(), std::ptr::null_mut()) })
+    }
+
+    pub fn init_for_threads(&self) -> Result<()> {
+        let (null, mut level) = (std::ptr::null_mut(), 0);
+        let init = self.init_thread;
+        // SAFETY: null pointers are allowed for the first two arguments (section 11.6.2), and a place for the result.
+        check("MPI_Init_thread", unsafe {
+            init(null, std::ptr::null_mut(), MPI_THREAD_MULTIPLE, &raw mut level)
+        })
     }
 
     pub fn initialized(&self) -> Result<bool> {

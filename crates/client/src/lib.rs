@@ -32,6 +32,8 @@ pub struct Mpi(&'static Library);
 pub enum Error {
     /// There is no MPI library in this process, or an old one; this name is missing.
     NoLibrary(&'static str),
+    /// This library cannot be loaded.
+    NotLoaded(String),
     /// The MPI library in this process, which is this file, has another ABI than this code.
     OtherAbi(String),
     /// This function returned this error code.
@@ -49,6 +51,7 @@ impl fmt::Display for Error {
             Self::NoLibrary(name) => {
                 write!(f, "no MPI library with {ABI_NAME} is loaded in this process: {name} is missing")
             }
+            Self::NotLoaded(library) => write!(f, "{library} cannot be loaded"),
             Self::OtherAbi(library) => write!(f, "{library} does not have {ABI_NAME}"),
             Self::Code(name, code) => write!(f, "{name} returned error code {code}"),
             Self::Constructor(made_by) => {
@@ -69,6 +72,17 @@ impl Mpi {
         Library::find().map(Self)
     }
 
+    /// The library with this path, or with this name where the loader looks, which is loaded for as long as this process lives.
+    ///
+    /// # Errors
+    /// When it cannot be loaded, or is no MPI library of this ABI.
+    pub fn load(path: &std::ffi::CStr) -> Result<Self> {
+        if !call::load(path) {
+            return Err(Error::NotLoaded(path.to_string_lossy().into_owned()));
+        }
+        Self::find()
+    }
+
     /// That the library in this process has another ABI than this code, if it has.
     #[must_use]
     pub fn other_abi() -> Option<String> {
@@ -84,6 +98,14 @@ impl Mpi {
     /// What MPI returns.
     pub fn initialize(self) -> Result<()> {
         if self.0.initialized()? { Ok(()) } else { self.0.init() }
+    }
+
+    /// The same, for calls of several threads at the same time (section 11.6.2). Whether they may be is to be asked: [`Mpi::threads_may_meet`].
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn initialize_for_threads(self) -> Result<()> {
+        if self.0.initialized()? { Ok(()) } else { self.0.init_for_threads() }
     }
 
     /// Finalizes it (section 11.2.2).

@@ -123,7 +123,7 @@ extern "C" fn shmctl(identifier: c_int, command: c_int, argument: usize) -> c_in
 extern "C" fn ftok(path: *const c_char, number: c_int) -> c_int {
     // SAFETY: a path that ends, as the caller of the C function promises.
     let path = unsafe { CStr::from_ptr(path) };
-    told(calls::ftok(path, number).map(i64::from)) as c_int
+    told(calls::ftok(space(), path, number).map(i64::from)) as c_int
 }
 
 /// Numbers of calls that programs make by themselves.

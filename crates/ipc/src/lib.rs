@@ -6,9 +6,12 @@
 //! - [`calls`] are the functions that programs know, over a name space. The library that is loaded before a program (crate
 //!   `ipc-preload`) gives them the names of the C library.
 //!
+//! - [`hosts`] is the server of a host, where a name space has several.
+//!
 //! See docs/IPC.md.
 #![deny(unsafe_code)]
 
 pub mod calls;
+pub mod hosts;
 pub mod semantics;
 pub mod space;

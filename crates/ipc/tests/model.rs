@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use postrider_ipc::calls;
 use postrider_ipc::semantics::limits::Limits;
-use postrider_ipc::space::Space;
+use postrider_ipc::space::{Host, Space};
 use proptest::prelude::*;
 
 const QUEUE_BYTES: u64 = 300;
@@ -18,7 +18,7 @@ impl Own {
         let directory = std::env::temp_dir().join(format!("postrider-ipc-{name}-{}", std::process::id()));
         std::fs::create_dir(&directory).expect("a new directory");
         let limits = Limits { message_bytes: 400, queue_bytes: QUEUE_BYTES, ..Limits::default() };
-        let space = Space::create(&directory, limits).expect("a name space");
+        let space = Space::create(&directory, limits, Host::ALONE).expect("a name space");
         Self(directory, space)
     }
 }

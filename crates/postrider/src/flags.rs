@@ -125,8 +125,10 @@ pub enum Ipc {
     /// Run a command in a new name space, which goes when it ends
     Run {
         /// How many times the command is started
-        #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=HOST_RANKS_MAX))]
+        #[arg(short, long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "hosts", value_parser = clap::value_parser!(u32).range(1..=HOST_RANKS_MAX))]
         number: u32,
+        #[command(flatten)]
+        hosts: IpcHosts,
         #[command(flatten)]
         limits: IpcLimits,
         /// The command and its arguments
@@ -139,7 +141,27 @@ pub enum Ipc {
         #[arg(long)]
         name: String,
         #[command(flatten)]
+        hosts: IpcHosts,
+        #[command(flatten)]
         limits: IpcLimits,
+    },
+    /// Be the server of a host, as an MPI program
+    #[command(hide = true)]
+    Serve {
+        /// The name of the name space, if it is to outlive programs
+        #[arg(long)]
+        name: Option<String>,
+        /// How many times the command is started on each host
+        #[arg(long, value_delimiter = ',')]
+        numbers: Vec<u32>,
+        /// The host where new objects live
+        #[arg(long)]
+        home: Option<u32>,
+        #[command(flatten)]
+        limits: IpcLimits,
+        /// The command and its arguments
+        #[arg(trailing_var_arg = true)]
+        command: Vec<OsString>,
     },
     /// Run a command in a name space that was started
     Join {
@@ -181,6 +203,23 @@ pub enum Ipc {
         #[command(flatten)]
         place: IpcPlace,
     },
+}
+
+/// The hosts of a new name space.
+#[derive(Args, Debug)]
+pub struct IpcHosts {
+    /// A name space of these hosts, as in `a,b:2`; `run` starts the command as many times on each as the number says
+    #[arg(long, value_name = "LIST")]
+    pub hosts: Option<String>,
+    /// Let all new queues and semaphore sets live on this host, and not where they are made
+    #[arg(long, value_name = "HOST", requires = "hosts")]
+    pub home: Option<String>,
+    /// The MPI library that carries what hosts say to each other, as for `postrider run`
+    #[arg(long, default_value = "postrider", requires = "hosts")]
+    pub engine: String,
+    /// The remote shell that reaches other hosts
+    #[arg(long, env = "POSTRIDER_SSH", value_name = "COMMAND", requires = "hosts")]
+    pub ssh: Option<String>,
 }
 
 /// The limits of a new name space.

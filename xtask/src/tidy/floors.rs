@@ -18,7 +18,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ipc", &["client", "os", "abi"]),
     ("ipc-preload", &["ipc", "os"]),
     ("libmpi", &["engine", "os", "abi", "io", "fuzz"]),
-    ("postrider", &["ipc", "os", "fuzz"]),
+    ("postrider", &["ipc", "client", "os", "fuzz"]),
     ("slowfs", &[]),
 ];
 

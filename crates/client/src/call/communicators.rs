@@ -176,6 +176,35 @@ impl Communicator {
         Ok(count as usize)
     }
 
+    /// Who has sent something that can be received, if anybody has (section 3.8.1).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn sender(self, tag: i32) -> Result<Option<i32>> {
+        let (mut flag, mut status) = (0, MPI_Status::default());
+        let (probe, any) = (self.library.iprobe, MPI_ANY_SOURCE);
+        // SAFETY: handles, and places for the results.
+        let code = unsafe { probe(any, tag, self.handle, &raw mut flag, &raw mut status) };
+        check("MPI_Iprobe", code)?;
+        Ok((flag != 0).then_some(status.MPI_SOURCE))
+    }
+
+    /// Receives bytes from whoever sends some next, and returns who that is and how many there were (section 3.2.4).
+    ///
+    /// # Errors
+    /// What MPI returns.
+    pub fn receive_from_any(self, bytes: &mut [u8], tag: i32) -> Result<(i32, usize)> {
+        let (start, room) = (bytes.as_mut_ptr().cast(), bytes.len() as MPI_Count);
+        let (mut status, mut count) = (MPI_Status::default(), 0);
+        let (receive, get_count, any) = (self.library.receive, self.library.get_count, MPI_ANY_SOURCE);
+        // SAFETY: `room` writable bytes, for as long as the blocking call lasts, and places for the results.
+        unsafe {
+            check("MPI_Recv_c", receive(start, room, MPI_BYTE, any, tag, self.handle, &raw mut status))?;
+            check("MPI_Get_count_c", get_count(&raw const status, MPI_BYTE, &raw mut count))?;
+        }
+        Ok((status.MPI_SOURCE, count as usize))
+    }
+
     /// Waits for all processes (section 6.3).
     ///
     /// # Errors

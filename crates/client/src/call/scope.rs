@@ -61,6 +61,12 @@ fn look(scope: *mut c_void, name: &str) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
+/// Loads a library for as long as this process lives, and says whether that could be done.
+pub fn load(path: &CStr) -> bool {
+    // SAFETY: a NUL-terminated path; what the library does when it is loaded is its own.
+    !unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
+}
+
 /// What comes after this library under this name, in the order in which the loader searches; null if nothing does.
 pub fn loaded_after(name: &CStr) -> *mut c_void {
     // SAFETY: a NUL-terminated name.

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::user;
+use super::{elsewhere, user};
 use crate::semantics::limits::{OPERATIONS_MAX, SEGMENT_BYTES_MAX, SEMAPHORES_MAX, VALUE_MAX};
 use crate::semantics::names::PLACES;
 use crate::semantics::permission::{ALTER, READ};
-use crate::space::{Held, Kind, Object, Result, Space, permit, system};
+use crate::space::{Held, Host, Kind, Object, Result, Space, permit, system};
 
 /// Commands that the C library's headers for Rust do not have.
 const MSG_STAT: i32 = 11;
@@ -29,13 +29,22 @@ impl Space {
     fn named(&self, kind: Kind, name: i32, by_number: bool) -> Result<(u32, Held)> {
         let identifier = match by_number {
             true => {
-                let number = u32::try_from(name).map_err(|_| libc::EINVAL)? % PLACES;
+                let number = u32::try_from(name).map_err(|_| libc::EINVAL)? / self.hosts_of(kind) % PLACES;
                 let place = self.existing(kind).find(|place| *place == number).ok_or(libc::EINVAL)?;
                 self.object(kind, place).identifier(place)
             }
             false => name,
         };
         self.find(kind, identifier)
+    }
+
+    /// How many semaphores a set has.
+    ///
+    /// # Errors
+    /// When there is no such set.
+    pub fn semaphores_of(&self, identifier: i32) -> Result<u32> {
+        let (place, _held) = self.find(Kind::Set, identifier)?;
+        Ok(self.set(place).count.load(Relaxed))
     }
 
     /// Changes owner and permissions. The lock is held.
@@ -47,9 +56,27 @@ impl Space {
         object.changed.store(system::now(), Relaxed);
     }
 
-    /// The highest number in a table, as the commands for information return it.
+    /// The hosts that share a table. Each has those numbers of it that leave its own.
+    fn hosts_of(&self, kind: Kind) -> u32 {
+        if kind == Kind::Segment { 1 } else { self.host().all }
+    }
+
+    /// The highest number in a table that belongs to an object of this host, or 0: the commands for information return it.
     fn highest(&self, kind: Kind) -> i64 {
-        self.existing(kind).last().unwrap_or(0).into()
+        let own = if kind == Kind::Segment { 0 } else { self.host().number };
+        let number = |place: u32| i64::from(place * self.hosts_of(kind) + own);
+        self.existing(kind).last().map_or(0, number)
+    }
+
+    /// The host on which a command for a queue or a set is to be carried out.
+    pub(crate) fn home_of_command(&self, kind: Kind, identifier: i32, command: i32) -> u32 {
+        let Host { number, all, .. } = self.host();
+        match identifier {
+            ..0 => number,
+            _ if is_by_number(kind, command) => identifier as u32 % all,
+            _ if is_for_one(kind, command) => crate::semantics::names::home(identifier, all),
+            _ => number,
+        }
     }
 
     /// Removes what an identifier names.
@@ -84,6 +111,59 @@ fn returned(object: &Object, place: u32, by_number: bool) -> i64 {
     if by_number { object.identifier(place).into() } else { 0 }
 }
 
+/// Whether a command is for the object with a number in the table.
+fn is_by_number(kind: Kind, command: i32) -> bool {
+    match kind {
+        Kind::Queue => [MSG_STAT, MSG_STAT_ANY].contains(&command),
+        _ => [SEM_STAT, SEM_STAT_ANY].contains(&command),
+    }
+}
+
+/// Whether a command is one that another host may be asked to carry out.
+pub(crate) fn is_for_hosts(kind: Kind, command: i32) -> bool {
+    let information = if kind == Kind::Queue { MSG_INFO } else { SEM_INFO };
+    is_for_one(kind, command)
+        || is_by_number(kind, command)
+        || [libc::IPC_INFO, information].contains(&command)
+}
+
+/// Whether a command is for the object with an identifier.
+fn is_for_one(kind: Kind, command: i32) -> bool {
+    let of_sets =
+        [libc::GETVAL, libc::GETPID, libc::GETNCNT, libc::GETZCNT, libc::GETALL, libc::SETVAL, libc::SETALL];
+    [libc::IPC_STAT, libc::IPC_SET, libc::IPC_RMID].contains(&command)
+        || kind == Kind::Set && of_sets.contains(&command)
+}
+
+/// How many bytes a command for a queue takes, and how many it gives.
+pub(crate) fn message_bytes_of(command: i32) -> (usize, usize) {
+    match command {
+        libc::IPC_INFO | MSG_INFO => (0, size_of::<[i32; 8]>()),
+        MSG_STAT | MSG_STAT_ANY => (0, size_of::<libc::msqid_ds>()),
+        _ => argument_bytes(command, size_of::<libc::msqid_ds>()),
+    }
+}
+
+/// The same for a set of so many semaphores.
+pub(crate) fn set_bytes_of(command: i32, semaphores: usize) -> (usize, usize) {
+    match command {
+        libc::GETALL => (0, 2 * semaphores),
+        libc::SETALL => (2 * semaphores, 0),
+        libc::IPC_INFO | SEM_INFO => (0, size_of::<[i32; 10]>()),
+        SEM_STAT | SEM_STAT_ANY => (0, size_of::<libc::semid_ds>()),
+        _ => argument_bytes(command, size_of::<libc::semid_ds>()),
+    }
+}
+
+/// How many bytes a command takes, and how many it gives.
+fn argument_bytes(command: i32, structure: usize) -> (usize, usize) {
+    match command {
+        libc::IPC_STAT => (0, structure),
+        libc::IPC_SET => (structure, 0),
+        _ => (0, 0),
+    }
+}
+
 /// `msgctl`.
 ///
 /// # Errors
@@ -92,10 +172,18 @@ pub fn msgctl(space: &Space, identifier: i32, command: i32, address: usize) -> R
     if identifier < 0 || command < 0 {
         return Err(libc::EINVAL);
     }
+    let home = space.home_of_command(Kind::Queue, identifier, command);
+    if home != space.host().number {
+        return elsewhere::control_queue(space, home, identifier, command, address);
+    }
     match command {
         libc::IPC_INFO | MSG_INFO => {
-            user::write(address, message_information(space, command == MSG_INFO))?;
-            Ok(space.highest(Kind::Queue))
+            let own = message_information(space, command == MSG_INFO);
+            let summed: &[usize] = if command == MSG_INFO { &[0, 1, 6] } else { &[] };
+            let highest = space.highest(Kind::Queue);
+            let (all, highest) = elsewhere::information(space, Kind::Queue, command, (own, highest), summed);
+            user::write(address, all)?;
+            Ok(highest)
         }
         libc::IPC_STAT | MSG_STAT | MSG_STAT_ANY => {
             let by_number = command != libc::IPC_STAT;
@@ -160,10 +248,18 @@ pub fn semctl(space: &Space, identifier: i32, number: i32, command: i32, argumen
     if identifier < 0 {
         return Err(libc::EINVAL);
     }
+    let home = space.home_of_command(Kind::Set, identifier, command);
+    if home != space.host().number {
+        return elsewhere::control_set(space, home, (identifier, number), command, argument);
+    }
     match command {
         libc::IPC_INFO | SEM_INFO => {
-            user::write(argument, semaphore_information(space, command == SEM_INFO))?;
-            Ok(space.highest(Kind::Set))
+            let own = semaphore_information(space, command == SEM_INFO);
+            let summed: &[usize] = if command == SEM_INFO { &[7, 9] } else { &[] };
+            let highest = space.highest(Kind::Set);
+            let (all, highest) = elsewhere::information(space, Kind::Set, command, (own, highest), summed);
+            user::write(argument, all)?;
+            Ok(highest)
         }
         libc::IPC_STAT | SEM_STAT | SEM_STAT_ANY => {
             let by_number = command != libc::IPC_STAT;

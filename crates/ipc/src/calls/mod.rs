@@ -1,27 +1,35 @@
 //! The functions that programs know, over a name space. Arguments are those of the functions, with addresses as numbers; an error is its number.
 
 mod control;
+mod elsewhere;
 pub mod tables;
 pub mod user;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
+pub(crate) use control::{is_for_hosts, message_bytes_of, set_bytes_of};
 pub use control::{msgctl, semctl, shmctl};
 
 use crate::semantics::limits::{OPERATIONS_MAX, SEMAPHORES_MAX};
 use crate::semantics::messages::{COPY, EXCEPT, Wanted};
 use crate::semantics::names;
 use crate::semantics::semaphores::Operation;
-use crate::space::{Get, How, Kind, Result, Space};
+use crate::space::{Bytes, Get, How, Kind, Result, Space};
 
 /// `ftok`.
 ///
 /// # Errors
 /// What the system says of the file.
-pub fn ftok(path: &CStr, number: i32) -> Result<i32> {
+pub fn ftok(space: Option<&Space>, path: &CStr, number: i32) -> Result<i32> {
     let (inode, device) = user::file_of(path)?;
-    Ok(names::key_of_file(inode, device, number))
+    if space.is_none_or(|space| space.host().all == 1) {
+        return Ok(names::key_of_file(inode, device, number));
+    }
+    let path = std::path::Path::new(OsStr::from_bytes(path.to_bytes()));
+    let path = path.canonicalize().map_err(|error| error.raw_os_error().unwrap_or(libc::ENOENT))?;
+    Ok(names::key_of_path(path.as_os_str().as_bytes(), number))
 }
 
 /// `msgget`.
@@ -61,6 +69,15 @@ pub fn msgsnd(space: &Space, identifier: i32, address: usize, bytes: usize, flag
         return Err(libc::EINVAL);
     }
     let body = user::check(address + size_of::<i64>(), bytes)?;
+    if let Some(home) = space.elsewhere(identifier) {
+        return elsewhere::send(
+            space,
+            home,
+            identifier,
+            Bytes { address, bytes: size_of::<i64>() + bytes },
+            flags,
+        );
+    }
     space.send(identifier, kind, body, flags & libc::IPC_NOWAIT != 0)?;
     Ok(0)
 }
@@ -86,6 +103,10 @@ pub fn msgrcv(
     let mut into = user::check(address, size_of::<i64>() + most.min(1))?;
     into.address += size_of::<i64>();
     into.bytes = bytes;
+    if let Some(home) = space.elsewhere(identifier) {
+        let whole = Bytes { address, bytes: size_of::<i64>() + most };
+        return elsewhere::receive(space, home, identifier, whole, (kind, flags));
+    }
     let how = How { at_once, cuts: flags & libc::MSG_NOERROR != 0, copies };
     let message = space.receive(identifier, Wanted::new(kind, flags), into, how)?;
     user::write(address, message.kind)?;
@@ -117,6 +138,10 @@ pub fn semtimedop(space: &Space, identifier: i32, address: usize, count: usize, 
         &many
     };
     let until = if time == 0 { None } else { Some(deadline(user::read(time)?)?) };
+    if let Some(home) = space.elsewhere(identifier) {
+        let operations = Bytes { address, bytes: count * size_of::<Operation>() };
+        return elsewhere::operate(space, home, identifier, operations, until);
+    }
     space.operate(identifier, operations, until)?;
     Ok(0)
 }

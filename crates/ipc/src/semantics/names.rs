@@ -22,6 +22,32 @@ pub fn place_and_round(identifier: i32) -> Option<(u32, u32)> {
     Some((identifier % PLACES, identifier / PLACES))
 }
 
+/// The round after `round`, where `hosts` hosts share them: each has those that leave its number.
+#[must_use]
+pub fn next_round(round: u32, hosts: u32) -> u32 {
+    if round + hosts >= ROUNDS { round % hosts } else { round + hosts }
+}
+
+/// The host on which an object lives.
+#[must_use]
+pub fn home(identifier: i32, hosts: u32) -> u32 {
+    (identifier as u32 / PLACES) % hosts
+}
+
+/// The host that knows where the objects of a key live.
+#[must_use]
+pub fn keeper(key: i32, hosts: u32) -> u32 {
+    (key as u32).wrapping_mul(0x9e37_79b9).rotate_left(16) % hosts
+}
+
+/// The key that `ftok` makes, where hosts share keys, of the path of a file and a number: inodes differ between hosts.
+#[must_use]
+pub fn key_of_path(path: &[u8], number: i32) -> i32 {
+    let hash =
+        path.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    ((hash ^ hash >> 24) & 0xff_ffff | (number as u32 & 0xff) << 24) as i32
+}
+
 /// The key that `ftok` makes of a file and a number.
 #[must_use]
 pub fn key_of_file(inode: u64, device: u64, number: i32) -> i32 {
@@ -40,5 +66,19 @@ mod tests {
         assert_eq!(place_and_round(identifier(9, 3)), Some((9, 3)));
         assert!((0..ROUNDS).all(|round| identifier(PLACES - 1, round) >= 0));
         assert_eq!(place_and_round(-1), None);
+    }
+
+    #[test]
+    fn identifiers_say_on_which_host_an_object_lives() {
+        for hosts in 1..=crate::space::Host::MOST {
+            for host in [0, hosts - 1] {
+                let mut round = host;
+                for _ in 0..70_000 / hosts + 2 {
+                    round = next_round(round, hosts);
+                    assert_eq!(home(identifier(5, round), hosts), host);
+                }
+            }
+        }
+        assert!((0..100).all(|key| keeper(key, 3) < 3));
     }
 }

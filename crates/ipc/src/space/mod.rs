@@ -12,6 +12,8 @@
 //! Who has to wait says so in a place of his own ([`waiting`]); whoever makes it possible does for him what he waits for, as the kernel does,
 //! and so a value that somebody waits for is never seen by another.
 
+pub mod acting;
+pub mod asking;
 pub mod lock;
 pub mod memory;
 mod process;
@@ -33,6 +35,8 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 use crate::semantics::limits::{Limits, OBJECTS_MAX, OPERATIONS_MAX, SEMAPHORES_MAX};
 use crate::semantics::names;
 use crate::semantics::permission::Permission;
+pub use acting::{Actor, Call};
+pub use asking::{Host, Left};
 use lock::{Found, Lock};
 use memory::{Memory, shared};
 use process::{ENTRIES, Entry, Ledger, PROCESSES_MAX, Process};
@@ -57,7 +61,7 @@ pub struct Bytes {
 }
 
 /// What the file begins with once it can be used.
-const MAGIC: u32 = 0x5049_5631;
+const MAGIC: u32 = 0x5049_5632;
 const PAGE: usize = 4096;
 
 shared! {
@@ -79,12 +83,30 @@ shared! {
         pub processes_used: AtomicU32,
         /// See above.
         pub waiters_used: AtomicU32,
+        /// The number of this host.
+        pub host: AtomicU32,
+        /// Hosts.
+        pub hosts: AtomicU32,
+        /// The host on which new objects live, plus one.
+        pub home: AtomicU32,
+        /// Whether the name space is to be ended on all hosts.
+        pub stop: AtomicU32,
+        /// How often the server was told to look.
+        pub bell: AtomicU32,
+        /// Whether it sleeps.
+        pub server_sleeps: AtomicU32,
+        /// Who has something for it.
+        pub requests: waiting::List,
         /// Unused.
-        pub filler: AtomicU64,
+        pub filler: AtomicU32,
         /// See the module's head.
         pub registry: Lock,
         /// Held by a launcher that looks after the dead.
         pub caretaker: Lock,
+        /// Held by the server of this host.
+        pub server: Lock,
+        /// Guards the list of requests.
+        pub post: Lock,
     }
 
     /// What queues, sets and segments have in common.
@@ -158,11 +180,13 @@ struct Layout {
     sets: usize,
     queues: usize,
     queue: queue::Room,
+    exchanges: usize,
+    exchange_bytes: usize,
     bytes: usize,
 }
 
 impl Layout {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, host: Host) -> Self {
         let mut at = PAGE;
         let mut take = |bytes: usize, times: usize| {
             let start = at;
@@ -178,7 +202,22 @@ impl Layout {
         let operations = take(PAGE, WAITERS_MAX);
         let sets = take(set::BODY_BYTES, objects);
         let queues = take(queue.bytes, objects);
-        Self { processes, waiters, objects: tables, ledgers, operations, sets, queues, queue, bytes: at }
+        let exchange_bytes = Space::exchange_bytes(limits, host);
+        let exchanges = take(exchange_bytes, WAITERS_MAX);
+        let objects = tables;
+        Self {
+            processes,
+            waiters,
+            objects,
+            ledgers,
+            operations,
+            sets,
+            queues,
+            queue,
+            exchanges,
+            exchange_bytes,
+            bytes: at,
+        }
     }
 }
 
@@ -189,6 +228,7 @@ pub struct Space {
     directory: PathBuf,
     layout: Layout,
     limits: Limits,
+    host: Host,
     cores: u32,
     attachments: Mutex<Vec<Attached>>,
 }
@@ -203,14 +243,14 @@ impl std::fmt::Debug for Space {
 const FILE: &str = "space";
 
 impl Space {
-    /// Makes a name space in a directory.
+    /// Makes a name space in a directory, or the part of it that a host has.
     ///
     /// # Errors
     /// What the system says.
-    pub fn create(directory: &Path, limits: Limits) -> io::Result<Self> {
+    pub fn create(directory: &Path, limits: Limits, host: Host) -> io::Result<Self> {
         let path = directory.join(FILE);
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        let layout = Layout::new(&limits);
+        let layout = Layout::new(&limits, host);
         file.set_len(layout.bytes as u64)?;
         let header: &Header = Memory::map(&file, PAGE)?.at(0);
         header.queues.store(limits.queues, Release);
@@ -218,8 +258,12 @@ impl Space {
         header.segments.store(limits.segments, Release);
         header.message_bytes.store(limits.message_bytes, Release);
         header.queue_bytes.store(limits.queue_bytes, Release);
-        header.registry.make();
-        header.caretaker.make();
+        header.host.store(host.number, Release);
+        header.hosts.store(host.all, Release);
+        header.home.store(host.home.map_or(0, |home| home + 1), Release);
+        for lock in [&header.registry, &header.caretaker, &header.server, &header.post] {
+            lock.make();
+        }
         header.magic.store(MAGIC, Release);
         Self::open(directory)
     }
@@ -245,7 +289,12 @@ impl Space {
             sets: header.sets.load(Acquire),
             segments: header.segments.load(Acquire),
         };
-        let layout = Layout::new(&limits);
+        let host = Host {
+            number: header.host.load(Acquire),
+            all: header.hosts.load(Acquire),
+            home: header.home.load(Acquire).checked_sub(1),
+        };
+        let layout = Layout::new(&limits, host);
         if layout.bytes as u64 != bytes {
             return Err(not_one());
         }
@@ -256,6 +305,7 @@ impl Space {
             directory: directory.to_owned(),
             layout,
             limits,
+            host,
             cores: system::cores(),
             attachments: Mutex::default(),
         })

@@ -20,11 +20,15 @@ pub const ENTRIES: usize = 8192;
 pub const FREE: u32 = 0;
 /// A process has it.
 pub const TAKEN: u32 = 1;
+/// A process of another host has it.
+pub const REMOTE: u32 = 2;
+/// A process had it whose end the server will tell other hosts.
+pub const GONE: u32 = 3;
 
 shared! {
     /// A process.
     pub struct Process {
-        /// [`FREE`] or [`TAKEN`].
+        /// [`FREE`], [`TAKEN`], [`REMOTE`] or [`GONE`].
         pub state: AtomicU32,
         /// Its number.
         pub pid: AtomicU32,
@@ -36,8 +40,8 @@ shared! {
         pub undo_entries: AtomicU32,
         /// See above.
         pub attached_entries: AtomicU32,
-        /// Unused.
-        pub filler: AtomicU32,
+        /// Whether it has ever asked another host.
+        pub asked: AtomicU32,
         /// Unused.
         pub more_filler: AtomicU64,
     }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use std::time::Duration;
 
-use super::process::{FREE, PROCESSES_MAX, TAKEN};
-use super::{Held, Kind, Object, Result, Space, system, waiting};
+use super::process::{FREE, GONE, PROCESSES_MAX, TAKEN};
+use super::{Held, Kind, Object, Result, Space, acting, system, waiting};
 use crate::semantics::limits::{OBJECTS_MAX, SEGMENT_BYTES_MAX};
-use crate::semantics::names::place_and_round;
+use crate::semantics::names::{next_round, place_and_round};
 
 /// How long who looks after the dead may not know of a process that has come.
 const CARE: Duration = Duration::from_millis(20);
@@ -18,6 +18,9 @@ static OWN: (AtomicU32, AtomicUsize) = (AtomicU32::new(0), AtomicUsize::new(0));
 
 /// The number of this process.
 pub fn own_pid() -> u32 {
+    if let Some(pid) = acting::pid() {
+        return pid;
+    }
     match OWN.0.load(Relaxed) {
         0 => {
             OWN.0.store(std::process::id(), Relaxed);
@@ -88,6 +91,28 @@ impl Space {
     /// # Errors
     /// Those of the functions.
     pub fn get(&self, kind: Kind, get: Get) -> Result<i32> {
+        if self.is_got_elsewhere(kind, get.key) {
+            return self.get_elsewhere(kind, get);
+        }
+        self.get_here(kind, get)
+    }
+
+    /// Whether other hosts have to be asked for a key: it is not one of this host's objects. Memory is each host's own.
+    fn is_got_elsewhere(&self, kind: Kind, key: i32) -> bool {
+        let here = |home: u32| home == self.host.number;
+        kind != Kind::Segment
+            && self.has_server()
+            && match key {
+                libc::IPC_PRIVATE => !self.host.home.is_none_or(here),
+                key => !self.existing(kind).any(|place| self.object(kind, place).key.load(Acquire) == key),
+            }
+    }
+
+    /// The same on this host.
+    ///
+    /// # Errors
+    /// Those of the functions.
+    pub fn get_here(&self, kind: Kind, get: Get) -> Result<i32> {
         let (creates, only_new) = (get.flags & libc::IPC_CREAT != 0, get.flags & libc::IPC_EXCL != 0);
         let _held = self.hold_registry();
         if get.key != libc::IPC_PRIVATE {
@@ -132,9 +157,11 @@ impl Space {
         let object = self.object(kind, place);
         if object.made.load(Acquire) == 0 {
             object.lock.make();
+            object.round.store(self.host.number, Release);
             object.made.store(1, Release);
         } else {
-            object.round.fetch_add(1, AcqRel);
+            let round = next_round(object.round.load(Acquire), self.host.all);
+            object.round.store(round, Release);
         }
         let _held = match kind {
             Kind::Queue => self.hold_queue(place),
@@ -214,6 +241,9 @@ impl Space {
 
     /// The place of this process, which it takes with its first call.
     pub(crate) fn own_process(&self) -> usize {
+        if let Some(place) = acting::place() {
+            return place;
+        }
         match OWN.1.load(Acquire) {
             0 => {
                 let _held = self.hold_registry();
@@ -243,22 +273,31 @@ impl Space {
 
     /// Takes a place; the registry is held.
     fn arrive(&self, pid: u32, started: u64) -> usize {
-        let header = self.header();
-        let is_free = |place: &usize| self.one_process(*place).state.load(Acquire) == FREE;
-        let place = (0..PROCESSES_MAX).find(is_free).expect("fewer than 4096 processes use one name space");
-        header.processes_used.fetch_max(place as u32 + 1, AcqRel);
+        let place = self.free_process().expect("fewer than 4096 processes use one name space");
         let process = self.one_process(place);
         process.pid.store(pid, Release);
         process.started.store(started, Release);
         process.sleeping.store(0, Release);
+        process.asked.store(0, Release);
         process.state.store(TAKEN, Release);
         place
+    }
+
+    /// A place that is free; the registry is held.
+    pub(super) fn free_process(&self) -> Option<usize> {
+        let is_free = |place: &usize| self.one_process(*place).state.load(Acquire) == FREE;
+        let place = (0..PROCESSES_MAX).find(is_free)?;
+        self.header().processes_used.fetch_max(place as u32 + 1, AcqRel);
+        Some(place)
     }
 
     /// What a program that is started by `exec` finds: its process may have been here before, with segments attached that are so no more.
     pub fn resume(&self) {
         let pid = own_pid();
-        let is_here = |place: &usize| self.one_process(*place).pid.load(Acquire) == pid;
+        let is_here = |place: &usize| {
+            let process = self.one_process(*place);
+            process.state.load(Acquire) == TAKEN && process.pid.load(Acquire) == pid
+        };
         if (0..self.processes().len()).any(|place| is_here(&place)) {
             let place = self.own_process();
             let _held = self.hold_registry();
@@ -285,6 +324,18 @@ impl Space {
         self.take_back(place, process.pid.load(Acquire));
         self.undo(place).clear();
         self.detach_all(place);
+        let is_told = self.will_be_told(process);
+        process.state.store(if is_told { GONE } else { FREE }, Release);
+        if is_told {
+            self.ring();
+        }
+    }
+
+    /// The same for a process of another host.
+    pub(super) fn bury_remote(&self, place: usize) {
+        let process = self.one_process(place);
+        self.take_back(place, process.pid.load(Acquire));
+        self.undo(place).clear();
         process.state.store(FREE, Release);
     }
 
@@ -293,6 +344,9 @@ impl Space {
         let _held = self.hold_registry();
         for place in 0..self.processes().len() {
             self.bury_if_ended(place);
+        }
+        if self.header().server.is_orphaned() {
+            self.be_alone();
         }
     }
 
@@ -379,6 +433,7 @@ impl Space {
                     }
                 }
             }
+            has_ended |= self.is_deserted();
             if system::one_ends(watched.iter().map(|(_, process)| process), CARE) || has_ended {
                 watched.clear();
                 self.sweep();

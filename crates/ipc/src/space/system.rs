@@ -63,6 +63,9 @@ pub fn cores() -> u32 {
 
 /// Who the caller is.
 pub fn caller() -> Caller {
+    if let Some(caller) = super::acting::caller() {
+        return caller;
+    }
     let mut groups = [0; 256];
     // SAFETY: questions; the list is as long as is said.
     unsafe {
@@ -78,6 +81,9 @@ pub fn caller() -> Caller {
 
 /// Effective user and group.
 pub fn user_and_group() -> (u32, u32) {
+    if let Some(caller) = super::acting::caller() {
+        return (caller.uid, caller.groups.first().copied().unwrap_or(caller.uid));
+    }
     // SAFETY: questions.
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
@@ -90,6 +96,9 @@ static USER: AtomicU32 = AtomicU32::new(UNKNOWN);
 /// The effective user.
 #[inline]
 pub fn user() -> u32 {
+    if let Some(user) = super::acting::user() {
+        return user;
+    }
     match USER.load(Relaxed) {
         UNKNOWN => {
             let user = user_and_group().0;

@@ -12,6 +12,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
 
+use super::acting;
+use super::asking::REQUESTS;
 use super::lock::Lock;
 use super::memory::shared;
 use super::system::{self, Slept};
@@ -27,6 +29,8 @@ const WAITS: u32 = 0;
 const SLEEPS: u32 = 1;
 /// What it waits for is done.
 const DONE: u32 = 2;
+/// It waits for another process, and that waits no more.
+const CANCELLED: u32 = 3;
 
 /// How long a thread looks before it sleeps.
 const LOOKING: Duration = Duration::from_micros(15);
@@ -69,6 +73,8 @@ shared! {
         pub queue: AtomicU32,
         /// Unused.
         pub filler: AtomicU32,
+        /// The server's number for the request of this thread, once it has it; see [`super::asking`].
+        pub request: AtomicU64,
     }
 
     /// A list of threads that wait, from the one that has waited longest.
@@ -175,6 +181,8 @@ impl Space {
         waiter.state.store(WAITS, Relaxed);
         waiter.result.store(0, Relaxed);
         waiter.message.store(0, Relaxed);
+        waiter.process.store(self.own_process() as u32, Release);
+        waiter.pid.store(super::registry::own_pid(), Release);
         Some(place)
     }
 
@@ -192,16 +200,20 @@ impl Space {
                 waiter.life.is_orphaned() && waiter.life.try_take().is_some()
             }
         })?;
-        let waiter = self.waiter(free);
         self.header().waiters_used.fetch_max(free + 1, AcqRel);
-        waiter.process.store(self.own_process() as u32, Release);
-        waiter.pid.store(super::registry::own_pid(), Release);
         PLACE.set(free + 1);
         Some(free)
     }
 
     /// A place whose thread has died may still be in a list.
     fn take_off_dead(&self, place: u32) {
+        if self.host.all > 1 {
+            let _held = self.hold_post();
+            self.waiter(place).request.store(0, Release);
+            if self.waiter(place).listed.load(Acquire) == REQUESTS {
+                self.remove(&self.header().requests, place);
+            }
+        }
         let listed = self.waiter(place).listed.load(Acquire);
         if listed == 0 {
             return;
@@ -286,13 +298,48 @@ impl Space {
 
     /// Waits until this thread has been told, with no lock held.
     pub(super) fn wait(&self, place: u32, until: Option<Instant>) -> Ended {
+        if acting::waits() {
+            return Ended::Interrupted;
+        }
+        match self.begin_wait(place) {
+            true => self.ended(self.waiter(place)).unwrap_or(Ended::Done),
+            false => self.sleep_asleep(place, until),
+        }
+    }
+
+    /// Looks for a while, and says that this thread sleeps from now on, unless what it waits for is done.
+    pub(super) fn begin_wait(&self, place: u32) -> bool {
         let waiter = self.waiter(place);
-        if self.is_worth_looking() && has_come(waiter) {
-            return Ended::Done;
+        self.is_worth_looking() && has_come(waiter)
+            || waiter.state.compare_exchange(WAITS, SLEEPS, AcqRel, Acquire).is_err()
+    }
+
+    fn ended(&self, waiter: &Waiter) -> Option<Ended> {
+        match waiter.state.load(Acquire) {
+            DONE => Some(Ended::Done),
+            CANCELLED => Some(Ended::Interrupted),
+            _ => None,
         }
-        if waiter.state.compare_exchange(WAITS, SLEEPS, AcqRel, Acquire).is_err() {
-            return Ended::Done;
+    }
+
+    /// Whether what a thread waits for is done.
+    pub(super) fn is_done(&self, place: u32) -> bool {
+        self.waiter(place).state.load(Acquire) == DONE
+    }
+
+    /// Has a thread that waits for another process wait no more.
+    pub(super) fn interrupt(&self, place: u32) {
+        let state = &self.waiter(place).state;
+        for there in [WAITS, SLEEPS] {
+            if state.compare_exchange(there, CANCELLED, SeqCst, Acquire).is_ok() {
+                return system::wake(state);
+            }
         }
+    }
+
+    /// Sleeps, having said so.
+    pub(super) fn sleep_asleep(&self, place: u32, until: Option<Instant>) -> Ended {
+        let waiter = self.waiter(place);
         let sleeping = &self.one_process(waiter.process.load(Relaxed) as usize).sleeping;
         sleeping.fetch_add(1, SeqCst);
         let ended = self.sleep(waiter, until);
@@ -309,10 +356,10 @@ impl Space {
             }
             let most = if self.has_caretaker() { LONG } else { SHORT };
             match system::sleep(&waiter.state, SLEEPS, left.min(most)) {
-                _ if waiter.state.load(Acquire) == DONE => return Ended::Done,
+                _ if let Some(ended) = self.ended(waiter) => return ended,
                 Slept::Interrupted => return Ended::Interrupted,
-                Slept::TimedOut => self.sweep(),
-                Slept::Woken => {}
+                Slept::TimedOut if most < left => self.sweep(),
+                Slept::TimedOut | Slept::Woken => {}
             }
         }
     }
@@ -340,7 +387,7 @@ impl Space {
 
     /// Whether a wait that has ended otherwise was done nevertheless; else the thread is taken off the list. The object's lock is held.
     pub(super) fn was_done(&self, list: &'static List, place: u32) -> bool {
-        let done = self.waiter(place).state.load(Acquire) == DONE;
+        let done = self.is_done(place);
         if !done {
             self.remove(list, place);
         }

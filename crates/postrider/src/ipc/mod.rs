@@ -4,6 +4,7 @@
 //! `POSTRIDER_IPC`, and operate it by `libpostrider_ipc.so`, which is loaded before them. That of `ipc run` is a job's directory, and goes like one.
 
 mod objects;
+mod over_hosts;
 mod programs;
 
 use std::fs::DirBuilder;
@@ -12,11 +13,12 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use postrider_ipc::semantics::limits::Limits;
-use postrider_ipc::space::Space;
+use postrider_ipc::space::{Host, Space};
 
 use crate::directory::{self, JobDirectory};
 use crate::flags::{Ipc, IpcLimits, IpcPlace};
 use crate::removal::remove_until;
+use programs::Programs;
 
 /// Environment variable: the directory of the name space.
 pub const ENV_DIRECTORY: &str = "POSTRIDER_IPC";
@@ -31,10 +33,20 @@ type Failure = (i32, String);
 /// Does what was asked for, and returns the exit code.
 pub fn ipc(command: Ipc) -> i32 {
     let result = match command {
-        Ipc::Run { number, limits, command } => run(number, &limits, &command),
-        Ipc::Start { name, limits } => start(&name, &limits),
+        Ipc::Run { hosts, limits, command, .. } if hosts.hosts.is_some() => {
+            over_hosts::run(&hosts, &limits, &command)
+        }
+        Ipc::Run { number, limits, command, .. } => run(number, &limits, &command),
+        Ipc::Start { name, hosts, limits } if hosts.hosts.is_some() => {
+            over_hosts::start(&name, &hosts, &limits)
+        }
+        Ipc::Start { name, limits, .. } => start(&name, &limits),
+        Ipc::Serve { name, numbers, home, limits, command } => {
+            over_hosts::serve(name.as_deref(), &numbers, home, &limits, &command)
+        }
         Ipc::Join { name, command } => {
-            directory_of(&name).and_then(|directory| programs::run(&directory, 1, &command))
+            let programs = directory_of(&name).and_then(|directory| Ok((directory, Programs::new()?)));
+            programs.and_then(|(directory, programs)| programs.run(&directory, 1, &command))
         }
         Ipc::Stop { name } => stop(&name),
         Ipc::List { place } => opened(&place).map(|space| objects::list(&space)),
@@ -72,8 +84,8 @@ fn run(number: u32, limits: &IpcLimits, command: &[std::ffi::OsString]) -> Resul
     let (limits, base) = (chosen(limits)?, base());
     directory::have_swept(&base);
     let job = JobDirectory::create(&base).map_err(|error| (1, error.to_string()))?;
-    Space::create(job.path(), limits).map_err(|error| failed(job.path(), &error))?;
-    programs::run(job.path(), number, command)
+    Space::create(job.path(), limits, Host::ALONE).map_err(|error| failed(job.path(), &error))?;
+    Programs::new()?.run(job.path(), number, command)
 }
 
 /// The directory that a name stands for.
@@ -99,17 +111,24 @@ fn directory_of(name: &str) -> Result<PathBuf, Failure> {
 }
 
 fn start(name: &str, limits: &IpcLimits) -> Result<i32, Failure> {
-    let (limits, directory) = (chosen(limits)?, named(name)?);
+    made(name, chosen(limits)?, Host::ALONE).map(|_| 0)
+}
+
+/// Makes a name space with a name, or the part of it that a host has.
+fn made(name: &str, limits: Limits, host: Host) -> Result<Space, Failure> {
+    let directory = named(name)?;
     let made = DirBuilder::new().mode(0o700).create(&directory);
-    made.and_then(|()| Space::create(&directory, limits)).map_err(|error| failed(&directory, &error))?;
-    Ok(0)
+    made.and_then(|()| Space::create(&directory, limits, host)).map_err(|error| failed(&directory, &error))
 }
 
 /// Whoever waits there is told that what he waits for was removed.
 fn stop(name: &str) -> Result<i32, Failure> {
     let directory = directory_of(name)?;
     if let Ok(space) = Space::open(&directory) {
-        objects::remove(&space, true, &Default::default())?;
+        if space.has_server() {
+            return over_hosts::stop(&space);
+        }
+        objects::remove_all_here(&space);
     }
     remove_until(&directory, None).map_err(|error| failed(&directory, &error))?;
     Ok(0)

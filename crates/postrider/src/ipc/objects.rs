@@ -33,17 +33,30 @@ pub fn limits(space: &Space) -> i32 {
     0
 }
 
+fn remove_one(space: &Space, kind: Kind, identifier: i32) -> Result<i64, i32> {
+    match kind {
+        Kind::Queue => calls::msgctl(space, identifier, libc::IPC_RMID, 0),
+        Kind::Set => calls::semctl(space, identifier, 0, libc::IPC_RMID, 0),
+        Kind::Segment => calls::shmctl(space, identifier, libc::IPC_RMID, 0),
+    }
+}
+
+/// Removes all that lives on this host.
+pub fn remove_all_here(space: &Space) {
+    for (kind, ..) in KINDS {
+        for identifier in space.identifiers(kind) {
+            // Another may remove it at the same time.
+            let _gone = remove_one(space, kind, identifier);
+        }
+    }
+}
+
 /// Removes these queues, sets and segments, or all.
 pub fn remove(space: &Space, all: bool, named: &[Vec<i32>; 3]) -> Result<i32, Failure> {
-    for ((kind, heading, _), named) in KINDS.into_iter().zip(named) {
-        let identifiers = if all { space.identifiers(kind) } else { named.clone() };
+    for ((kind, heading, table), named) in KINDS.into_iter().zip(named) {
+        let identifiers = if all { tables::identifiers(space, table) } else { named.clone() };
         for identifier in identifiers {
-            let removed = match kind {
-                Kind::Queue => calls::msgctl(space, identifier, libc::IPC_RMID, 0),
-                Kind::Set => calls::semctl(space, identifier, 0, libc::IPC_RMID, 0),
-                Kind::Segment => calls::shmctl(space, identifier, libc::IPC_RMID, 0),
-            };
-            if let Err(error) = removed
+            if let Err(error) = remove_one(space, kind, identifier)
                 && !all
             {
                 let error = std::io::Error::from_raw_os_error(error);

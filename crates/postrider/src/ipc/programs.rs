@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -26,23 +26,42 @@ const OF_TERMINAL: usize = 3;
 /// How often it is tried to look after the dead, if another launcher does.
 const CARE: Duration = Duration::from_millis(200);
 
-/// Runs a command so many times at once in the name space of a directory, and returns the exit code: that of the first that has failed.
-pub fn run(directory: &Path, number: u32, command: &[OsString]) -> Result<i32, Failure> {
-    let library = installation::libraries().map(|folder| folder.join(LIBRARY));
-    let library = library.filter(|library| library.exists());
-    let library = library.ok_or_else(|| (1, format!("{LIBRARY} is not in this installation")))?;
-    let space = Space::open(directory).map_err(|error| super::failed(directory, &error))?;
-    let inheritance = Inheritance::of_this_process();
-    let received: Vec<i32> = SIGNALS.into_iter().chain([libc::SIGCHLD]).collect();
-    let signals = Signals::receive(&received).map_err(|error| (1, error.to_string()))?;
-    // It ends with the launcher.
+/// What programs are run with. It is made while the process has one thread: signals are received from then on.
+pub struct Programs {
+    library: PathBuf,
+    inheritance: Inheritance,
+    signals: Signals,
+}
+
+impl Programs {
+    /// See above.
+    pub fn new() -> Result<Self, Failure> {
+        let library = installation::libraries().map(|folder| folder.join(LIBRARY));
+        let library = library.filter(|library| library.exists());
+        let library = library.ok_or_else(|| (1, format!("{LIBRARY} is not in this installation")))?;
+        let inheritance = Inheritance::of_this_process();
+        let received: Vec<i32> = SIGNALS.into_iter().chain([libc::SIGCHLD]).collect();
+        let signals = Signals::receive(&received).map_err(|error| (1, error.to_string()))?;
+        Ok(Self { library, inheritance, signals })
+    }
+
+    /// Runs a command so many times at once in the name space of a directory, and returns the exit code: that of the first that has failed.
+    pub fn run(&self, directory: &Path, number: u32, command: &[OsString]) -> Result<i32, Failure> {
+        let space = Space::open(directory).map_err(|error| super::failed(directory, &error))?;
+        care_for(space);
+        let children = started(directory, &self.library, number, command, &self.inheritance)?;
+        Ok(wait_for(children, &self.signals))
+    }
+}
+
+/// Looks after the dead of a name space, as long as this process lives.
+pub fn care_for(space: Space) {
     std::thread::spawn(move || {
         loop {
             space.take_care();
             std::thread::sleep(CARE);
         }
     });
-    started(directory, &library, number, command, &inheritance).map(|children| wait_for(children, &signals))
 }
 
 fn started(

@@ -4,6 +4,7 @@ mod anomalies;
 mod attacks;
 mod basics;
 mod headline;
+mod ipc;
 mod mpi4py;
 mod pauses;
 mod programs;
@@ -29,6 +30,8 @@ pub enum Part {
     Mpi4py,
     /// Agents and hosts that die, stop, or cannot be reached, and full disks.
     Anomalies,
+    /// System V IPC over hosts.
+    Ipc,
     /// A bed without the rights of root.
     Rootless,
     /// `srun` without PMI, and the launcher in an allocation of Slurm.
@@ -43,6 +46,7 @@ pub const DEFAULT: &[Part] = &[
     Part::Pauses,
     Part::Mpi4py,
     Part::Anomalies,
+    Part::Ipc,
     Part::Rootless,
     Part::Slurm,
 ];
@@ -57,6 +61,7 @@ impl Part {
             Self::Pauses => "pauses",
             Self::Mpi4py => "mpi4py",
             Self::Anomalies => "anomalies",
+            Self::Ipc => "ipc",
             Self::Rootless => "rootless",
             Self::Slurm => "slurm",
         }
@@ -71,6 +76,7 @@ impl Part {
             Self::Pauses => pauses::plan(arguments).map(|plan| vec![plan]),
             Self::Mpi4py => mpi4py::plan(arguments).map(|plan| vec![plan]),
             Self::Anomalies => anomalies::plans(arguments),
+            Self::Ipc => ipc::plan(arguments).map(|plan| vec![plan]),
             Self::Rootless => rootless::plan(arguments).map(|plan| vec![plan]),
             Self::Slurm => slurm::plan(arguments).map(|plan| vec![plan]),
         }
