@@ -118,6 +118,8 @@ pub enum Head {
     Stop,
     /// All servers end. From host 0.
     End,
+    /// The sender sends nothing after this.
+    Last,
 }
 
 impl Head {

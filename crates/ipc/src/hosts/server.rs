@@ -91,6 +91,8 @@ struct Server {
     is_stopping: AtomicBool,
     /// Whether all is to end.
     is_ending: AtomicBool,
+    /// How many hosts send nothing any more.
+    silent: AtomicU32,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -129,6 +131,7 @@ pub fn serve(
         over: AtomicU32::new(0),
         is_stopping: AtomicBool::new(false),
         is_ending: AtomicBool::new(false),
+        silent: AtomicU32::new(0),
     }));
     let ((ready, is_ready), (go, goes)) = (channel(), channel());
     let sender = std::thread::spawn(move || {
@@ -168,13 +171,21 @@ impl Server {
 
     /// Sends what is to be sent, and receives if no other thread does, until all is to end.
     fn send_all(&'static self) {
-        let (mut seen, mut last, mut naps) = (0, 0, 0);
+        let (mut seen, mut last, mut naps, mut has_ended) = (0, 0, 0, false);
         let mut room = self.room();
         let mut flying = Vec::new();
         loop {
             let mut has_done = self.collect(&mut last);
-            let all: Vec<_> = lock(&self.outbox).drain(..).collect();
+            // What was to be sent before that is sent.
+            let is_ending = self.is_ending.load(Acquire);
+            let mut all: Vec<_> = lock(&self.outbox).drain(..).collect();
             has_done |= !all.is_empty();
+            if has_ended {
+                all.clear();
+            } else if is_ending {
+                has_ended = true;
+                all.extend((0..self.all).map(|host| (host, Head::Last.packet(&[]))));
+            }
             self.send(all, &mut flying).unwrap_or_else(|error| failed(&error));
             if self.waiting == Waiting::Here {
                 has_done |= self.receive_some(&mut room).unwrap_or_else(|error| failed(&error));
@@ -183,7 +194,8 @@ impl Server {
             if has_done {
                 continue;
             }
-            if self.is_ending.load(Acquire) && flying.is_empty() {
+            let hears = self.waiting == Waiting::Here && self.is_heard();
+            if has_ended && !hears && flying.is_empty() {
                 return;
             }
             match self.waiting {
@@ -280,12 +292,16 @@ impl Server {
     /// Receives until all is to end.
     fn receive_all(&'static self) {
         let mut room = self.room();
-        while !self.is_ending.load(Acquire) {
+        while self.is_heard() {
             let received = self.hosts.receive_from_any(&mut room, TAG);
             let (host, bytes) = received.unwrap_or_else(|error| failed(&error));
             self.take(host as u32, &room[..bytes]);
         }
-        self.space.ring_own();
+    }
+
+    /// Whether something may come from another server, or this one.
+    fn is_heard(&self) -> bool {
+        self.silent.load(Acquire) < self.all
     }
 
     /// Acts on what another host has said. Nonsense is passed over.
@@ -298,7 +314,13 @@ impl Server {
             Head::Ended { person } => self.ended(host, &person),
             Head::Over if self.own == 0 => self.is_over(),
             Head::Stop if self.own == 0 => self.end_all(),
-            Head::End if host == 0 => self.is_ending.store(true, Release),
+            Head::End if host == 0 => {
+                self.is_ending.store(true, Release);
+                self.space.ring_own();
+            }
+            Head::Last => {
+                self.silent.fetch_add(1, Release);
+            }
             Head::Over | Head::Stop | Head::End => {}
         }
     }
