@@ -10,7 +10,7 @@
 //! - [`carrying`] makes the calls.
 //! - [`keys`] remembers where the object of each key lives: each key has a host that does.
 
-mod carrying;
+pub mod carrying;
 mod keys;
 pub mod packet;
 pub mod server;

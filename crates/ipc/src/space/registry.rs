@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::process::{FREE, GONE, PROCESSES_MAX, TAKEN};
 use super::{Held, Kind, Object, Result, Space, acting, system, waiting};
-use crate::semantics::limits::{OBJECTS_MAX, SEGMENT_BYTES_MAX};
+use crate::semantics::limits::{OBJECTS_MAX, SEGMENT_BYTES_MAX, SEMAPHORES_MAX};
 use crate::semantics::names::{next_round, place_and_round};
 
 /// How long who looks after the dead may not know of a process that has come.
@@ -145,7 +145,7 @@ impl Space {
     }
 
     fn create_object(&self, kind: Kind, get: Get) -> Result<i32> {
-        let most = if kind == Kind::Segment { SEGMENT_BYTES_MAX } else { u64::MAX };
+        let most = if kind == Kind::Segment { SEGMENT_BYTES_MAX } else { SEMAPHORES_MAX.into() };
         if kind != Kind::Queue && !(1..=most).contains(&get.size) {
             return Err(libc::EINVAL);
         }
