@@ -25,6 +25,15 @@ pub fn children() -> Vec<u32> {
     })
 }
 
+/// Whether no thread of a process does anything, or is ready to as soon as it gets a core. Where the system does not tell, that is taken for granted.
+pub fn sleeps(pid: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|thread| {
+        let facts = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        facts.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('S'))
+    })
+}
+
 fn listed_children() -> Option<Vec<u32>> {
     let mut children = Vec::new();
     for thread in fs::read_dir("/proc/self/task").ok()? {

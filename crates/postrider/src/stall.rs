@@ -5,7 +5,9 @@
 //! down that they *rest*, and each rest has a number (see [`postrider_os::rest`]). When the numbers of all ranks have stayed the
 //! same for the whole time, and each rank has looked again meanwhile, nobody is left who could send anything. What the board cannot
 //! show is asked of the system: a rank that uses its core for something else than asking (`MPI_Test`) computes, in the calls' midst or
-//! in another thread, and does not wait.
+//! in another thread, and does not wait. On a loaded host it may have a core so rarely that its time says little. So a rank that asks is judged by
+//! its time for each question, and has to have asked often; and one in a call has to have been seen with all of its threads asleep, since
+//! who computes is ready to run also while it gets no core.
 
 use std::time::{Duration, Instant};
 
@@ -14,11 +16,14 @@ use postrider_os::process::cpu_time;
 use postrider_os::rest::{Outside, Seen};
 
 use crate::post::Present;
+use crate::processes::sleeps;
 
 /// How often at most the job is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often each rank has to look in the second half of the time.
 const LOOKS_MIN: u64 = 2;
+/// The same for one that only asks.
+const POLLS_MIN: u64 = 20;
 /// What a call may cost that only asks, with what a program does between such calls; measured: less than this, also from Python, and with
 /// a sleep in between.
 const ASKING: Duration = Duration::from_micros(50);
@@ -35,6 +40,8 @@ pub struct Stall<'a> {
     /// For how long nothing has to come to them; zero if nobody wants to know.
     patience: Duration,
     standstill: Option<Standstill>,
+    /// Whether all threads of a process sleep.
+    sleeps: fn(u32) -> bool,
     last: Instant,
 }
 
@@ -43,8 +50,8 @@ struct Standstill {
     first: Vec<View>,
     /// How often guests had come or left.
     changes: u64,
-    /// The looks of each rank when half of the time was over.
-    halfway: Option<Vec<u64>>,
+    /// The looks of each rank when half of the time was over, and whether it has been seen asleep since.
+    halfway: Option<Vec<(u64, bool)>>,
     /// How long it has lasted, as far as we have looked: not while everything was stopped.
     lasted: Duration,
 }
@@ -54,14 +61,19 @@ struct Standstill {
 enum View {
     /// It has nothing to say any more.
     Over,
-    /// It rests; and the time for which its process has had a core.
-    Rests(Seen, Duration),
+    /// It rests.
+    Rests {
+        seen: Seen,
+        /// For how long its process has had a core.
+        used: Duration,
+        pid: u32,
+    },
 }
 
 impl<'a> Stall<'a> {
     /// Nothing has to have come for `patience`.
     pub fn new(job: &'a Job, patience: Duration) -> Self {
-        Self { job, patience, standstill: None, last: Instant::now() }
+        Self { job, patience, standstill: None, sleeps, last: Instant::now() }
     }
 
     /// Nobody wants to know any more.
@@ -121,19 +133,20 @@ impl<'a> Stall<'a> {
         }
         let Some(still) = self.standstill.as_mut().filter(|_| continued) else { return false };
         still.lasted += passed;
-        let looks = |view: &View| if let View::Rests(seen, _) = view { seen.looks } else { 0 };
         if still.lasted >= self.patience / 2 && still.halfway.is_none() {
-            still.halfway = Some(views.iter().map(looks).collect());
+            still.halfway = Some(views.iter().map(|view| (view.looks(), false)).collect());
             self.job.ask();
         }
-        let Some(halfway) = still.halfway.as_ref().filter(|_| still.lasted >= self.patience) else {
-            return false;
-        };
+        let Some(halfway) = &mut still.halfway else { return false };
+        for (view, (_, slept)) in views.iter().zip(halfway.iter_mut()) {
+            *slept = *slept || view.sleeps(self.sleeps);
+        }
         let all = still.first.iter().zip(views).zip(halfway);
-        all.into_iter().all(|((first, view), before)| {
-            *view == View::Over
-                || looks(view) >= before.saturating_add(LOOKS_MIN) && !view.computes(first, still.lasted)
-        })
+        still.lasted >= self.patience
+            && all.into_iter().all(|((first, view), (before, slept))| {
+                let has_looked = view.looks() >= before.saturating_add(view.looks_min());
+                *view == View::Over || *slept && has_looked && !view.computes(first, still.lasted)
+            })
     }
 }
 
@@ -146,24 +159,50 @@ impl View {
         }
         let seen = job.rest(rank).seen().filter(|_| slot.state() == State::Initialized)?;
         let may_rest = fits(seen.outside) && !slot.call().is_some_and(|call| meets_others(&call));
-        may_rest.then(|| Self::Rests(seen, cpu_time(slot.pid())))
+        may_rest.then(|| Self::Rests { seen, used: cpu_time(slot.pid()), pid: slot.pid() })
+    }
+
+    /// How often it has looked in vain.
+    fn looks(&self) -> u64 {
+        if let Self::Rests { seen, .. } = self { seen.looks } else { 0 }
+    }
+
+    fn looks_min(&self) -> u64 {
+        if self.asks() { POLLS_MIN } else { LOOKS_MIN }
+    }
+
+    fn asks(&self) -> bool {
+        matches!(self, Self::Rests { seen, .. } if !seen.blocks())
+    }
+
+    /// Whether its process is ready to do nothing. One that only asks never sleeps.
+    fn sleeps(&self, sleeps: fn(u32) -> bool) -> bool {
+        match self {
+            Self::Rests { pid, .. } if !self.asks() => sleeps(*pid),
+            _ => true,
+        }
     }
 
     fn continues(&self, first: &Self) -> bool {
         match (self, first) {
             (Self::Over, Self::Over) => true,
-            (Self::Rests(seen, _), Self::Rests(before, _)) => seen.continues(before),
+            (Self::Rests { seen, .. }, Self::Rests { seen: before, .. }) => seen.continues(before),
             _ => false,
         }
     }
 
     /// Whether the rank has used a core for more than waiting and asking, in the time that has passed since `first`.
     fn computes(&self, first: &Self, passed: Duration) -> bool {
-        let (Self::Rests(seen, used), Self::Rests(before, used_before)) = (self, first) else { return false };
+        let (Self::Rests { seen, used, .. }, Self::Rests { seen: before, used: used_before, .. }) =
+            (self, first)
+        else {
+            return false;
+        };
         let times = |now: u64, then: u64| u32::try_from(now.saturating_sub(then)).unwrap_or(u32::MAX);
         let asking = ASKING.saturating_mul(times(seen.polls, before.polls));
         let looking = LOOKING.saturating_mul(times(seen.waits(), before.waits()));
-        let allowed = asking.saturating_add(looking).saturating_add(passed / IDLE_SHARE + IDLE);
+        let idle = if self.asks() { Duration::ZERO } else { passed / IDLE_SHARE + IDLE };
+        let allowed = asking.saturating_add(looking).saturating_add(idle);
         used.saturating_sub(*used_before) > allowed
     }
 }
@@ -202,6 +241,7 @@ mod tests {
 
     /// So many looks, after each of which a whole period seems to have passed.
     fn looks(stall: &mut Stall, ranks: &[(u32, bool)], count: u32, each: impl Fn()) -> bool {
+        stall.sleeps = |_| true;
         let mut halts = false;
         for _ in 0..count {
             each();
@@ -239,6 +279,22 @@ mod tests {
     }
 
     #[test]
+    fn who_is_ready_to_run_does_not_wait() {
+        let job = resting();
+        let mut stall = Stall::new(&job, PATIENCE);
+        assert!(looks(&mut stall, &living(), 12, || look_again(&job)));
+        stall.standstill = None;
+        stall.sleeps = |_| false;
+        let mut halts = false;
+        for _ in 0..12 {
+            look_again(&job);
+            stall.last = Instant::now().checked_sub(stall.period()).unwrap();
+            halts |= stall.look(&living(), &Present::default()).unwrap();
+        }
+        assert!(!halts);
+    }
+
+    #[test]
     fn who_is_elsewhere_does_not_rest() {
         let job = resting();
         let mut stall = Stall::new(&job, PATIENCE);
@@ -261,13 +317,16 @@ mod tests {
 
     #[test]
     fn who_asks_may_use_its_core_for_that_and_for_nothing_else() {
-        let rank = |polls, used| {
-            let seen = Seen { number: 4, calls: 7, looks: polls + 20, polls, outside: Outside::Nobody };
-            View::Rests(seen, Duration::from_millis(used))
+        let view = |number, polls, used| {
+            let seen = Seen { number, calls: 7, looks: polls + 20, polls, outside: Outside::Nobody };
+            View::Rests { seen, used: Duration::from_millis(used), pid: 1 }
         };
+        let rank = |polls, used| view(4, polls, used);
         let first = rank(0, 0);
-        assert!(!rank(0, 90).computes(&first, PATIENCE));
+        assert!(!view(5, 0, 90).computes(&view(5, 0, 0), PATIENCE));
         assert!(rank(10, 900).computes(&first, PATIENCE));
+        // It has hardly had a core.
+        assert!(rank(8, 8).computes(&first, PATIENCE));
         assert!(!rank(5_000_000, 10_000).computes(&first, PATIENCE));
         assert!(rank(10_000, 1000).computes(&first, PATIENCE));
     }
