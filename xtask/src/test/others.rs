@@ -47,6 +47,7 @@ pub fn run(report: &Report) -> Result<()> {
         ("sanitizer", vec![xtask(&["sanitizer"])]),
         ("models", vec![xtask(&["models", "--always"])]),
         ("checks", vec![xtask(&["check", "--all"])]),
+        ("site of the documentation", vec![xtask(&["docs", "--site"])]),
     ];
     for (name, commands) in suites {
         println!("{name} …");
