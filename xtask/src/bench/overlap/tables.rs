@@ -9,8 +9,8 @@ use super::ways::{Manner, Site};
 
 type Key = (u32, u64);
 
-/// Figures of the record that are not times to be compared.
-const BOUNDS: [&str; 1] = ["read-compute-bound"];
+/// Figures of the record that are not compared: a bound, and messages where the layer has nothing to do with them.
+const NOT_COMPARED: [&str; 3] = ["read-compute-bound", "root-exchange", "rows-exchange"];
 /// Quantities whose size is a number of points on a side.
 const OF_POINTS: [&str; 5] = ["border", "root-", "rows-", "solver-", "integrity-"];
 /// Times that are nothing, or less where work was subtracted, count as a microsecond: in milliseconds, and in microseconds.
@@ -41,7 +41,7 @@ pub fn times_plain(run: &Run, figure: &str, (site, manner): (Site, Manner), key:
 pub fn quantities(run: &Run, site: Site) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for cell in run.cells.iter().filter(|cell| cell.place == Place::Overlap(site)) {
-        if !names.contains(&cell.figure.as_str()) && !BOUNDS.contains(&cell.figure.as_str()) {
+        if !names.contains(&cell.figure.as_str()) && !NOT_COMPARED.contains(&cell.figure.as_str()) {
             names.push(&cell.figure);
         }
     }
