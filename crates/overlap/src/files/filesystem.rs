@@ -50,6 +50,8 @@ pub fn time_of_file_system(took: Duration, bytes: u64) -> Duration {
 
 /// A file system of this process.
 pub struct FileSystem {
+    /// It asks a server, so that it counts as slow until it is measured.
+    is_remote: bool,
     calls: AtomicU64,
     /// What the fastest of them took: others may have waited for a processor.
     nanoseconds: AtomicU64,
@@ -77,23 +79,26 @@ enum Task {
     Due(Arc<OpenFile>),
 }
 
-impl Default for FileSystem {
-    fn default() -> Self {
+impl FileSystem {
+    /// One that nothing is known of but whether it asks a server.
+    pub fn new(is_remote: bool) -> Self {
         Self {
+            is_remote,
             calls: AtomicU64::new(0),
             nanoseconds: AtomicU64::new(u64::MAX),
             work: Mutex::default(),
             woken: Condvar::new(),
         }
     }
-}
 
-impl FileSystem {
     /// How fast it is, by its first calls that wrote.
     pub fn speed(&self) -> Speed {
         let calls = self.calls.load(Relaxed);
         let fastest = Duration::from_nanos(self.nanoseconds.load(Relaxed));
-        speed(calls, fastest.saturating_mul(calls as u32))
+        match speed(calls, fastest.saturating_mul(calls as u32)) {
+            Speed::Unknown if self.is_remote => Speed::Slow,
+            measured => measured,
+        }
     }
 
     /// Takes note of a call that wrote, if it is one of the first.

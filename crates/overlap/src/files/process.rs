@@ -218,7 +218,8 @@ pub fn watched(descriptor: i32) -> Option<Arc<OpenFile>> {
         kind(descriptor)?.store(UNKNOWN, Release);
         return None;
     };
-    let file_system = Arc::clone(locked(&world.file_systems).entry(identity.device).or_default());
+    let new = || Arc::new(FileSystem::new(system::is_remote(descriptor)));
+    let file_system = Arc::clone(locked(&world.file_systems).entry(identity.device).or_insert_with(new));
     let file = Arc::new(OpenFile::new(descriptor, identity, file_system));
     files.insert(descriptor, Arc::clone(&file));
     Some(file)

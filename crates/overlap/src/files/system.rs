@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -100,6 +101,28 @@ pub fn identity(descriptor: i32) -> Option<Identity> {
 /// The regular file that a path leads to.
 pub fn identity_of(folder: i32, path: &CStr) -> Option<Identity> {
     looked_up(folder, path, 0)
+}
+
+/// Whether the file is on a file system of a kind that asks a server: FUSE, NFS, SMB, Ceph, Lustre, GPFS, BeeGFS, 9P, AFS.
+pub fn is_remote(descriptor: i32) -> bool {
+    const KINDS: [u32; 10] = [
+        0x6573_5546,
+        0x6969,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x00c3_6400,
+        0x0bd0_0bd0,
+        0x4750_4653,
+        0x1983_0326,
+        0x0102_1997,
+        0x5346_414f,
+    ];
+    let mut found = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: a place for the result, which is valid as zeros, too.
+    unsafe {
+        let done = libc::syscall(libc::SYS_fstatfs, descriptor, found.as_mut_ptr()) == 0;
+        done && KINDS.contains(&(found.assume_init().f_type as u32))
+    }
 }
 
 /// The flags of an open file.
