@@ -1,15 +1,16 @@
 //! Names of MPI.
 
 use core::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use postrider_abi::*;
+use postrider_overlap::ATTENTION;
 use postrider_overlap::files;
-use postrider_overlap::messages::{self, Blocking, Part};
+use postrider_overlap::messages::{self, Blocking, PAUSE, Part};
 
 use crate::memory::is_ready;
-use crate::next::{Next, next};
+use crate::next::{Next, next_of};
 
 /// Return address of the call that is being made, which its first instructions have noted.
 #[unsafe(no_mangle)]
@@ -18,20 +19,10 @@ static POSTRIDER_OVERLAP_SITE: AtomicUsize = AtomicUsize::new(0);
 /// Of calls that have no status.
 const STATUS_IGNORE: *mut MPI_Status = MPI_STATUS_IGNORE as *mut MPI_Status;
 
-/// For how many calls there is nothing to do.
-static PAUSE: AtomicU64 = AtomicU64::new(0);
-
 /// Whether a call is to be looked at. Whatever the program has written to files, others may know from it.
 fn is_awake() -> bool {
     files::publish();
-    if messages::is_off() {
-        return false;
-    }
-    let left = PAUSE.load(Relaxed);
-    if left > 0 {
-        PAUSE.store(left - 1, Relaxed);
-    }
-    left == 0 && is_ready()
+    !messages::is_off() && PAUSE.load(Relaxed) == 0 && is_ready()
 }
 
 /// Others may see from a call how far this process is.
@@ -119,9 +110,7 @@ fn blocking(
     let status = (status != STATUS_IGNORE).then_some(status as usize);
     let site = POSTRIDER_OVERLAP_SITE.load(Relaxed);
     let blocking = Blocking { function, site, send, receive, communicator, status };
-    let (code, pause) = messages::call(&blocking, plain);
-    PAUSE.store(pause, Relaxed);
-    code
+    messages::call(&blocking, plain)
 }
 
 fn part(
@@ -143,7 +132,7 @@ mod large {
 }
 
 /// Functions that the layer carries out itself, and their large-count twins: the number of each, what it sends and what it receives. Their first
-/// instructions note where they are called.
+/// instructions go on to the library where there is nothing to do, and else note where they are called.
 macro_rules! carried_out {
     ($($number:literal: $name:ident / $twin:ident ($($argument:ident: $type:ty),*)
         sends $send:expr, receives $receive:expr, on $communicator:expr, $status:expr;)*) => {$(
@@ -155,10 +144,12 @@ macro_rules! carried_out {
         const _: () = {
             use $width::Count;
 
+            static NEXT: Next = next_of!($name);
+
             #[allow(clippy::too_many_arguments)]
             extern "C" fn ours($($argument: $type),*) -> c_int {
                 // SAFETY: the program's arguments.
-                let plain = || unsafe { next!($name: fn($($type),*) -> c_int)($($argument),*) };
+                let plain = || unsafe { NEXT.get::<unsafe extern "C" fn($($type),*) -> c_int>()($($argument),*) };
                 if !is_awake() {
                     return plain();
                 }
@@ -172,9 +163,21 @@ macro_rules! carried_out {
             #[allow(non_snake_case)]
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
+                    "cmp byte ptr [rip + {attention}], 0",
+                    "jne 2f",
+                    "cmp qword ptr [rip + {pause}], 0",
+                    "je 2f",
+                    "mov rax, [rip + {next} + {address}]",
+                    "test rax, rax",
+                    "je 2f",
+                    "dec qword ptr [rip + {pause}]",
+                    "jmp rax",
+                    "2:",
                     "mov rax, [rsp]",
                     "mov [rip + {site}], rax",
                     "jmp {ours}",
+                    attention = sym ATTENTION, pause = sym PAUSE, next = sym NEXT,
+                    address = const core::mem::offset_of!(Next, address),
                     site = sym POSTRIDER_OVERLAP_SITE, ours = sym ours,
                 );
             }

@@ -288,7 +288,7 @@ static SELECTOR: AtomicU8 = AtomicU8::new(0);
 /// Whether the thread of the program is in the layer, or in the MPI library by way of it.
 static INSIDE: AtomicBool = AtomicBool::new(false);
 /// The thread whose calls are made asynchronous.
-static THREAD: AtomicI32 = AtomicI32::new(0);
+static THREAD: AtomicUsize = AtomicUsize::new(0);
 /// What is closed.
 static CLOSED: Spin<Vec<Range>> = Spin::new(Vec::new());
 static ANY_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -297,10 +297,10 @@ static COMPLETE: OnceLock<fn(&'static str)> = OnceLock::new();
 /// What `SIGSEGV` would do without us, once it is ours.
 static BEFORE: Spin<Option<libc::sigaction>> = Spin::new(None);
 
-/// The system's number of this thread.
-fn this_thread() -> i32 {
+/// What distinguishes this thread. It is no call of the system, which would come to us by a signal while memory is closed.
+fn this_thread() -> usize {
     // SAFETY: a question without memory.
-    unsafe { libc::gettid() }
+    unsafe { libc::pthread_self() as usize }
 }
 
 /// Whether this thread is the one whose calls are made asynchronous.
@@ -481,6 +481,7 @@ extern "C" fn touched(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     let address = unsafe { (*info).si_addr() } as usize;
     if is_closed(address) {
         if is_main_thread() && !INSIDE.load(Relaxed) {
+            SELECTOR.store(0, Release);
             complete("the program touched the data");
             return;
         }

@@ -9,7 +9,7 @@ mod statuses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ const PIECES_MAX: usize = 1 << 16;
 /// How often the library is asked to send what it has accepted, when the program is going to compute.
 const PUSHES: usize = 4;
 /// Calls over which it is looked whether there is anything to gain.
-const LOOK: u64 = 1000;
+const LOOK: u64 = 256;
 /// Calls that take less than so many microseconds are left alone.
 const CHEAP: f64 = 3.0;
 
@@ -167,6 +167,9 @@ pub static WATCHING: AtomicU8 = AtomicU8::new(1);
 /// 1 from the first call on that was made asynchronous: statuses that the program asks about may be unknown yet.
 pub static STATUSES: AtomicU8 = AtomicU8::new(0);
 
+/// For how many calls there is nothing to do; their first instructions count them.
+pub static PAUSE: AtomicU64 = AtomicU64::new(0);
+
 static OFF: AtomicBool = AtomicBool::new(false);
 
 fn layer() -> MutexGuard<'static, Option<Layer>> {
@@ -184,6 +187,7 @@ pub fn stop(why: &'static str) {
     if !OFF.swap(true, Relaxed) {
         complete(why);
         WATCHING.store(0, Relaxed);
+        PAUSE.store(u64::MAX, Relaxed);
         // Perhaps before the first call: then the layer has only this to tell.
         *layer().get_or_insert_default().counts.plain.entry(why).or_default() += 1;
     }
@@ -259,8 +263,8 @@ fn microseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e6
 }
 
-/// Carries out a blocking call of the program: its code, and for how many calls the layer need not be asked.
-pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
+/// Carries out a blocking call of the program. Returns its code.
+pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> i32 {
     memory::in_the_layer(|| {
         let mut layer = layer();
         let layer = layer.get_or_insert_with(Layer::new);
@@ -293,7 +297,8 @@ pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> (i32, u64) {
         let code = if code == MPI_SUCCESS { layer.late.take().unwrap_or(code) } else { code };
         let spent = microseconds(begin);
         layer.predictor.spend(spent);
-        (code, layer.pause(spent))
+        PAUSE.store(layer.pause(spent), Relaxed);
+        code
     })
 }
 
