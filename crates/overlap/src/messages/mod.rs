@@ -32,8 +32,6 @@ const PIECES_MAX: usize = 1 << 16;
 const PUSHES: usize = 4;
 /// Calls over which it is looked whether there is anything to gain.
 const LOOK: u64 = 256;
-/// Calls that take less than so many microseconds are left alone.
-const CHEAP: f64 = 3.0;
 
 /// One direction of a call.
 #[derive(Clone, Copy, Debug)]
@@ -357,7 +355,7 @@ impl Layer {
             return 0;
         }
         let (calls, all) = std::mem::take(&mut self.look);
-        if all / calls as f64 > CHEAP {
+        if all / calls as f64 > predictor::CHEAP {
             self.pauses = 0;
             return 0;
         }

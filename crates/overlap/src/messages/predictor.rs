@@ -63,6 +63,8 @@ const CHECK: usize = 64;
 const FAR: f64 = 1.5;
 /// What the plain calls may cost more and stay.
 const PREFERENCE: f64 = 1.05;
+/// Calls that take less than so many microseconds are not tried otherwise: it would cost the library more than they can gain.
+pub const CHEAP: f64 = 3.0;
 /// How many microseconds of a round another method has to win.
 const GAIN: f64 = 1.0;
 /// Rounds until the second trial; then twice as many each time.
@@ -155,16 +157,18 @@ impl Chain {
             return;
         }
         trial.rounds[index].push(microseconds);
+        let plain = median(&trial.rounds[0]);
+        let is_first_block = index == 0 && trial.rounds[0].len() == TRIES_MIN;
+        let is_cheap = is_first_block && plain < CHEAP * self.calls.len() as f64;
         let done = |index: usize| self.far_slower[index] >= 2 || trial.is_settled(index);
-        if !(0..METHODS.len()).all(done) {
+        if !is_cheap && !(0..METHODS.len()).all(done) {
             return;
         }
-        let plain = median(&trial.rounds[0]);
         self.chosen = Method::Plain;
         let mut best = (plain / PREFERENCE).min(plain - GAIN);
         for (index, method) in METHODS.into_iter().enumerate().skip(1) {
             let this = median(&trial.rounds[index]);
-            if this < best {
+            if this < best && !is_cheap {
                 (best, self.chosen) = (this, method);
             }
             self.far_slower[index] += usize::from(this.is_finite() && this > FAR * plain);
@@ -378,6 +382,13 @@ mod tests {
         assert_eq!(methods[59], Method::AtTouch);
         let methods = rounds(&mut predictor, 2 * CHECK + 60, |method| [10.0, 40.0, 60.0][method as usize]);
         assert_eq!(methods.last(), Some(&Method::Plain));
+    }
+
+    #[test]
+    fn calls_that_cost_next_to_nothing_are_never_tried() {
+        let mut predictor = Predictor::default();
+        let methods = rounds(&mut predictor, 3000, |method| [8.0, 1.0, 1.0][method as usize]);
+        assert!(methods.iter().all(|method| *method == Method::Plain));
     }
 
     #[test]
