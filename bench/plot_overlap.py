@@ -92,6 +92,20 @@ def against_side(session, name, title, quantity):
     session.save(figure, name)
 
 
+def summary(session):
+    """The exchange of borders where links are slow, with the fewest ranks: the picture of the README."""
+    cells = session.select(figure="border")
+    places = [place for place in ("mpich-links", "postrider-links") if any(cell["place"] == place for cell in cells)]
+    if not places:
+        return
+    count = min(cell["ranks"] for cell in cells)
+    figure, all_axes = plt.subplots(1, len(places), figsize=(5.2 * len(places), 4), squeeze=False)
+    for axes, place in zip(all_axes.flat, places):
+        sides = draw_manners(session, axes, figure="border", place=place, ranks=count)
+        finish(axes, f"Exchange of borders, {SITES[place]}, {count} ranks", sides)
+    session.save(figure, "summary")
+
+
 def files(session):
     """A bar for each quantity and site."""
     cells = [cell for cell in session.select(engine="layer") if cell["figure"] in FILES]
@@ -134,6 +148,7 @@ def main():
     for name, title, quantity in pictures:
         against_side(session, name, title, quantity)
     files(session)
+    summary(session)
 
 
 if __name__ == "__main__":
