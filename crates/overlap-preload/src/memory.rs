@@ -16,9 +16,8 @@ use crate::next::next;
 /// Allocations of so many bytes come from the pool.
 static LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Libraries whose handlers and threads do not look at the program's data: those of MPI and of networks under them, and interpreters whose handlers
-/// only note that there was a signal.
-const KNOWN: [&str; 12] = [
+/// Libraries whose threads and handlers do not look at the program's data: those of MPI, and of networks under them.
+const LIBRARIES: [&str; 10] = [
     "libmpi",
     "libpmpi",
     "libmpich",
@@ -29,9 +28,9 @@ const KNOWN: [&str; 12] = [
     "libucm",
     "libfabric",
     "libpmi",
-    "python",
-    "libpython",
 ];
+/// Interpreters whose handlers only note that there was a signal.
+const INTERPRETERS: [&str; 2] = ["python", "libpython"];
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
@@ -230,7 +229,7 @@ extern "C" fn pthread_create(
     routine: Routine,
     argument: *mut c_void,
 ) -> c_int {
-    if !is_in(routine as usize, &KNOWN) {
+    if !is_in(routine as usize, &LIBRARIES) {
         messages::stop("the program has threads");
     }
     // SAFETY: as above.
@@ -244,7 +243,8 @@ extern "C" fn pthread_create(
 /// The program has a handler for a signal from now on.
 fn handles(signal: c_int, handler: usize) {
     let is_handler = handler != libc::SIG_DFL && handler != libc::SIG_IGN;
-    if is_handler && signal != libc::SIGSEGV && !is_in(handler, &KNOWN) {
+    let is_harmless = || is_in(handler, &LIBRARIES) || is_in(handler, &INTERPRETERS);
+    if is_handler && signal != libc::SIGSEGV && !is_harmless() {
         messages::stop("the program has handlers of signals");
     }
 }

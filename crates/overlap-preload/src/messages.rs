@@ -22,7 +22,7 @@ const STATUS_IGNORE: *mut MPI_Status = MPI_STATUS_IGNORE as *mut MPI_Status;
 /// Whether a call is to be looked at. Whatever the program has written to files, others may know from it.
 fn is_awake() -> bool {
     files::publish();
-    !messages::is_off() && PAUSE.load(Relaxed) == 0 && is_ready()
+    messages::is_awake() && is_ready()
 }
 
 /// Others may see from a call how far this process is.

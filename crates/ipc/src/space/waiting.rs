@@ -355,8 +355,11 @@ impl Space {
                 return Ended::TimedOut;
             }
             let most = if self.has_caretaker() { LONG } else { SHORT };
-            match system::sleep(&waiter.state, SLEEPS, left.min(most)) {
-                _ if let Some(ended) = self.ended(waiter) => return ended,
+            let slept = system::sleep(&waiter.state, SLEEPS, left.min(most));
+            if let Some(ended) = self.ended(waiter) {
+                return ended;
+            }
+            match slept {
                 Slept::Interrupted => return Ended::Interrupted,
                 Slept::TimedOut if most < left => self.sweep(),
                 Slept::TimedOut | Slept::Woken => {}

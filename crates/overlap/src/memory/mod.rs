@@ -11,7 +11,7 @@ mod system;
 
 pub use system::{
     Pool, buffer, change_other_faults, change_status, close, has_closed, has_closed_status, has_two_views,
-    in_the_layer, install, is_inside, is_known_processor, open, signals_reach_us, store,
+    in_the_layer, install, is_known_processor, is_open_to_us, open, signals_reach_us, store,
 };
 
 /// A range of addresses.

@@ -309,10 +309,10 @@ fn is_main_thread() -> bool {
     THREAD.load(Relaxed) == this_thread()
 }
 
-/// Whether the program is in the layer.
+/// Whether the layer may begin to work: this thread is the one whose calls are made asynchronous, if there is one yet, and is not in the layer.
 #[must_use]
-pub fn is_inside() -> bool {
-    INSIDE.load(Relaxed)
+pub fn is_open_to_us() -> bool {
+    (THREAD.load(Relaxed) == 0 || is_main_thread()) && !INSIDE.load(Relaxed)
 }
 
 /// Works for the program in the layer: calls of the system go through meanwhile.

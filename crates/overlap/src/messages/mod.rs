@@ -176,24 +176,33 @@ fn layer() -> MutexGuard<'static, Option<Layer>> {
 
 /// Whether this part works: no call is changed if it does not.
 #[must_use]
-pub fn is_off() -> bool {
+fn is_off() -> bool {
     OFF.load(Relaxed)
 }
 
-/// Stops this part for good; what is pending is completed first.
+/// Stops this part for good; what is pending is completed first, or, if the program is in the layer, when it comes out.
 pub fn stop(why: &'static str) {
-    if !OFF.swap(true, Relaxed) {
-        complete(why);
-        WATCHING.store(0, Relaxed);
-        PAUSE.store(u64::MAX, Relaxed);
-        // Perhaps before the first call: then the layer has only this to tell.
+    if OFF.swap(true, Relaxed) {
+        return;
+    }
+    complete(why);
+    WATCHING.store(0, Relaxed);
+    PAUSE.store(u64::MAX, Relaxed);
+    // Perhaps before the first call: then the layer has only this to tell.
+    if memory::is_open_to_us() {
         *layer().get_or_insert_default().counts.plain.entry(why).or_default() += 1;
     }
 }
 
+/// Whether this call is one that the layer carries out: not one of another thread, which would wait for this one.
+#[must_use]
+pub fn is_awake() -> bool {
+    !is_off() && PAUSE.load(Relaxed) == 0 && memory::is_open_to_us()
+}
+
 /// Completes what is pending, and opens all memory.
 pub fn complete(why: &'static str) {
-    if ATTENTION.load(Relaxed) & MESSAGES == 0 || memory::is_inside() {
+    if ATTENTION.load(Relaxed) & MESSAGES == 0 || !memory::is_open_to_us() {
         return;
     }
     memory::in_the_layer(|| {
@@ -250,7 +259,7 @@ pub fn late_error() -> Option<i32> {
 
 /// Datatypes and communicators may have other handles from now on.
 pub fn forget_handles() {
-    if !memory::is_inside()
+    if memory::is_open_to_us()
         && let Some(layer) = layer().as_mut()
     {
         (layer.layouts, layer.overlaps, layer.facts) = Default::default();
@@ -264,39 +273,11 @@ fn microseconds(since: Instant) -> f64 {
 /// Carries out a blocking call of the program. Returns its code.
 pub fn call(blocking: &Blocking, plain: impl FnOnce() -> i32) -> i32 {
     memory::in_the_layer(|| {
-        let mut layer = layer();
-        let layer = layer.get_or_insert_with(Layer::new);
-        let begin = Instant::now();
-        let call = key(blocking);
-        let step = layer.predictor.step(call);
-        if step.position == 0 || !step.is_expected {
-            layer.complete("another call");
-        }
-        let code = match layer.start(blocking, step) {
-            Ok(()) => {
-                layer.counts.asynchronous += 1;
-                if step.is_last && step.method == Method::AtLastCall {
-                    layer.complete("the last call of a chain");
-                } else if step.is_last {
-                    layer.push();
-                }
-                MPI_SUCCESS
-            }
-            Err(why) => {
-                layer.complete("a call that stays as it is");
-                *layer.counts.plain.entry(why).or_default() += 1;
-                let code = plain();
-                if code != MPI_SUCCESS {
-                    layer.failing.insert(call);
-                }
-                code
-            }
-        };
-        let code = if code == MPI_SUCCESS { layer.late.take().unwrap_or(code) } else { code };
-        let spent = microseconds(begin);
-        layer.predictor.spend(spent);
-        PAUSE.store(layer.pause(spent), Relaxed);
-        code
+        let (begin, call) = (Instant::now(), key(blocking));
+        let started = layer().get_or_insert_with(Layer::new).begin(blocking, call);
+        // Not while the layer is taken: whoever asks it meanwhile would wait as long as the call does.
+        let code = if started { MPI_SUCCESS } else { plain() };
+        layer().as_mut().map_or(code, |layer| layer.end(call, code, microseconds(begin)))
     })
 }
 
@@ -339,6 +320,38 @@ impl Layer {
             OFF.store(true, Relaxed);
         }
         layer
+    }
+
+    /// Begins a call. Whether it is asynchronous.
+    fn begin(&mut self, blocking: &Blocking, call: Call) -> bool {
+        let step = self.predictor.step(call);
+        if step.position == 0 || !step.is_expected {
+            self.complete("another call");
+        }
+        if let Err(why) = self.start(blocking, step) {
+            self.complete("a call that stays as it is");
+            *self.counts.plain.entry(why).or_default() += 1;
+            return false;
+        }
+        self.counts.asynchronous += 1;
+        if step.is_last && step.method == Method::AtLastCall {
+            self.complete("the last call of a chain");
+        } else if step.is_last {
+            self.push();
+        }
+        true
+    }
+
+    /// A call is over, after so many microseconds. Returns the code for the program.
+    fn end(&mut self, call: Call, code: i32, spent: f64) -> i32 {
+        if code != MPI_SUCCESS {
+            self.failing.insert(call);
+        }
+        self.predictor.spend(spent);
+        if !is_off() {
+            PAUSE.store(self.pause(spent), Relaxed);
+        }
+        if code == MPI_SUCCESS { self.late.take().unwrap_or(code) } else { code }
     }
 
     /// For how many calls nothing will be done, since calls are so short that there is nothing to gain.
