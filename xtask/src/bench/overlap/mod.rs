@@ -6,7 +6,7 @@
 //!
 //! - [`figures`]: what is run.
 //! - [`ways`]: the manners, the sites, and how a program is started there.
-//! - [`tables`]: how many times as fast as plain.
+//! - [`mod@tables`]: how many times as fast as plain.
 //! - [`targets`] and [`report`]: what is to be reached, and `docs/BENCHMARKS_OVERLAP.md`.
 
 mod figures;
