@@ -7,7 +7,7 @@
  * with nonblocking calls. A name that the figure does not have says who did it: the ways of the session.
  */
 #include "../src/measure.h"
-#include "work.h"
+#include "../src/work.h"
 
 #include <math.h>
 #include <stdio.h>

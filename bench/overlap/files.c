@@ -12,7 +12,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../src/measure.h"
-#include "work.h"
+#include "../src/work.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,6 +11,7 @@
  * the block for each rank of ialltoall.
  */
 #include "measure.h"
+#include "work.h"
 
 #include <stdio.h>
 
@@ -22,32 +23,6 @@ struct overlap {
     int computes;
     long steps;
 };
-
-static volatile double result;
-
-/* So much work. */
-static void work(long steps)
-{
-    double x = result;
-    for (long i = 0; i < steps; i++)
-        x = x * 0.999999 + 1e-6;
-    result = x;
-}
-
-static double work_batch(void *context, int iterations)
-{
-    double begun = record_now();
-    work((long)iterations * *(long *)context);
-    return record_now() - begun;
-}
-
-/* Seconds of one step of work. */
-static double seconds_of_step(void)
-{
-    long steps = 1000;
-    struct measured m = record_adaptive(work_batch, &steps, 0.05, 1 << 20);
-    return m.best_s / (double)steps;
-}
 
 static void isend(struct overlap *o, MPI_Request requests[2])
 {
@@ -136,8 +111,7 @@ int main(int argc, char **argv)
     o.partner = o.rank ^ 1;
     o.out = measure_buffer(measure_largest(&settings) * (size_t)ranks);
     o.in = measure_buffer(measure_largest(&settings) * (size_t)ranks);
-    double step_s = seconds_of_step();
-    MPI_Allreduce(MPI_IN_PLACE, &step_s, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    double step_s = work_step_s();
     most = (int)(sizeof operations / sizeof *operations);
     for (int k = 0; k < most; k++) {
         char figure[40];

@@ -26,10 +26,8 @@ contains
     integer(kind=MPI_OFFSET_KIND) :: position
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call check(extra_state == 21 .and. datatype == MPI_INTEGER, 'arguments of a conversion')
-    call c_f_pointer(userbuf, user, [int(position) + count])
-    call c_f_pointer(filebuf, file, [count])
-    user(int(position) + 1:) = -file
+    call sides(userbuf, filebuf, int(position), count, extra_state == 21 .and. datatype == MPI_INTEGER, user, file)
+    user = -file
     ierror = MPI_SUCCESS
   end subroutine
   subroutine to_file(userbuf, datatype, count, filebuf, position, extra_state, ierror)
@@ -39,11 +37,21 @@ contains
     integer(kind=MPI_OFFSET_KIND) :: position
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call check(extra_state == 21 .and. datatype == MPI_INTEGER, 'arguments of a conversion')
-    call c_f_pointer(userbuf, user, [int(position) + count])
-    call c_f_pointer(filebuf, file, [count])
-    file = -user(int(position) + 1:)
+    call sides(userbuf, filebuf, int(position), count, extra_state == 21 .and. datatype == MPI_INTEGER, user, file)
+    file = -user
     ierror = MPI_SUCCESS
+  end subroutine
+  ! The elements of a conversion on both sides.
+  subroutine sides(userbuf, filebuf, position, count, is_right, user, file)
+    type(c_ptr), intent(in) :: userbuf, filebuf
+    integer, intent(in) :: position, count
+    logical, intent(in) :: is_right
+    integer, pointer, intent(out) :: user(:), file(:)
+    integer, pointer :: all(:)
+    call check(is_right, 'arguments of a conversion')
+    call c_f_pointer(userbuf, all, [position + count])
+    user => all(position + 1:)
+    call c_f_pointer(filebuf, file, [count])
   end subroutine
 end module
 

@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 
+import slow
+
 HERE = pathlib.Path(__file__).parent
 INSTALLATION, SLOWFS, FOLDER = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 LIBRARY = INSTALLATION / "lib/libpostrider_overlap.so"
@@ -136,22 +138,15 @@ def full(place):
         subprocess.run(["umount", mounted], check=True)
 
 
-def slow(place):
+def on_slow(folder):
     """On a slow file system, where nothing is forced."""
-    source, mounted = place / "source", place / "slow"
-    for folder in (source, mounted):
-        folder.mkdir(exist_ok=True)
-    command = [SLOWFS, source, mounted, "--delay-us", "500", "--until-input-ends"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        if not server.stdout.readline():
-            print("no file system can be mounted: without a slow one")
+    with slow.mounted(SLOWFS, folder, 500) as place:
+        if place is None:
             return
         for scenario in SCENARIOS:
-            alike(f"{scenario} on a slow one", [PROGRAM, scenario], mounted, {})
-        is_deferred(mounted, "a slow one", {})
-        killed(mounted, "a slow one", {})
-        server.stdin.close()
-        server.wait(30)
+            alike(f"{scenario} on a slow one", [PROGRAM, scenario], place, {})
+        is_deferred(place, "a slow one", {})
+        killed(place, "a slow one", {})
 
 
 def main():
@@ -162,7 +157,7 @@ def main():
     is_deferred(FOLDER, "a disk, forced", ALWAYS)
     killed(FOLDER, "a disk, forced", ALWAYS)
     full(FOLDER)
-    slow(FOLDER)
+    on_slow(FOLDER)
     print(f"{passed} passed, {len(failed)} failed")
     sys.exit(bool(failed))
 

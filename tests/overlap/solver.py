@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 
+import slow
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INSTALLATION, SLOWFS, FOLDER = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 LIBRARY = INSTALLATION / "lib/libpostrider_overlap.so"
@@ -77,19 +79,12 @@ def on_disk():
 
 
 def on_slow():
-    source, mounted = FOLDER / "slow-source", FOLDER / "slow"
-    for folder in (source, mounted):
-        folder.mkdir(exist_ok=True)
-    command = [SLOWFS, source, mounted, "--delay-us", "100", "--until-input-ends"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        if not server.stdout.readline():
-            print("no file system can be mounted: without a slow one")
+    with slow.mounted(SLOWFS, FOLDER, 100) as place:
+        if place is None:
             return
         for ranks, files in itertools.product([2, 4], FILES):
-            check("slow file system", mounted, ranks, "sendrecv", files, {})
-        check("slow file system", mounted, 4, "file", "rows", {})
-        server.stdin.close()
-        server.wait(30)
+            check("slow file system", place, ranks, "sendrecv", files, {})
+        check("slow file system", place, 4, "file", "rows", {})
 
 
 def main():

@@ -22,7 +22,7 @@ const MPI_PROGRAMS: [(&str, &[&str]); 15] = [
     ("bandwidth", &["measure", "record"]),
     ("collective", &["measure", "record"]),
     ("one_sided", &["measure", "record"]),
-    ("overlap", &["measure", "record"]),
+    ("overlap", &["work", "measure", "record"]),
     ("memory", &["measure", "record"]),
     ("sender_computes", &["measure", "record"]),
     ("mandelbrot", &["measure", "record"]),
@@ -36,8 +36,8 @@ const MPI_PROGRAMS: [(&str, &[&str]); 15] = [
 
 /// The same in `bench/overlap`.
 const OVERLAP_PROGRAMS: [(&str, &[&str]); 3] = [
-    ("border", &["work", "../src/measure", "../src/record"]),
-    ("files", &["work", "../src/measure", "../src/record"]),
+    ("border", &["../src/work", "../src/measure", "../src/record"]),
+    ("files", &["../src/work", "../src/measure", "../src/record"]),
     ("sor", &["sor_exchange", "sor_files", "../src/measure", "../src/record"]),
 ];
 

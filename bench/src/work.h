@@ -2,7 +2,7 @@
 #ifndef POSTRIDER_BENCH_WORK_H
 #define POSTRIDER_BENCH_WORK_H
 
-/* Seconds of a step, the same for all ranks. Collective. */
+/* Seconds of a step, those of the fastest rank. Collective. */
 double work_step_s(void);
 
 /* So many steps. */
