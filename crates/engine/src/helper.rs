@@ -7,7 +7,7 @@
 //!
 //! It must cost nothing while the program is inside of MPI and makes progress by itself: if both slept on the doorbell, every message
 //! would wake two threads. So the helper has a bell of its own, which others ring when they begin to wait and see that this process is
-//! elsewhere. For those that cannot see that, on other hosts, it also looks from time to time, first after 100 microseconds, later every few
+//! elsewhere, unless its last call has said that it leaves nothing behind. For those that cannot see that, on other hosts, it also looks from time to time, first after 100 microseconds, later every few
 //! milliseconds, whether the program has called MPI since its last look. Once it has not, the helper sleeps on the doorbell itself, and serves
 //! whatever comes as fast as a thread wakes up. It goes back to its looks as soon as the program is seen in MPI again, and to a
 //! long sleep when there is nothing left that could go on. A program that calls MPI all the time but for things that make no progress is served at
@@ -34,7 +34,7 @@ const IDLE_LOOKS_MAX: u32 = 250;
 impl State {
     /// Whether there is something that others may need this process for while it computes.
     fn needs_progress(&self) -> bool {
-        self.under_way() > 0 || self.windows.iter().any(|(_, window)| window.needs_helper())
+        self.under_way() > self.persistent || self.windows.iter().any(|(_, window)| window.needs_helper())
     }
 }
 
@@ -71,6 +71,27 @@ impl Instance {
         if self.helper_sleeps.load(Relaxed) {
             self.helper_bell().ring();
         }
+    }
+
+    /// Says, at the end of a call that has waited, whether it leaves nothing behind: then nobody calls the helper before the next call. Where
+    /// threads meet, another one may be about to leave something.
+    #[inline]
+    pub(crate) fn leave_nothing(&self, state: &State) {
+        if state.helping
+            && !self.threads_meet()
+            && !state.needs_progress()
+            && let Some((job, rank)) = self.waiter.seat()
+        {
+            job.slot(rank).leave_nothing();
+        }
+    }
+
+    /// A window is open to others, whatever the call in which it was opened has said.
+    pub fn leave_window(&self) {
+        if let Some((job, rank)) = self.waiter.seat() {
+            job.slot(rank).leave_something();
+        }
+        self.leave_work();
     }
 
     /// What the helper does until it is to end.

@@ -170,6 +170,8 @@ pub struct State {
     completions: u64,
     /// Whether a helper is to make progress while the program is elsewhere.
     helping: bool,
+    /// How many of the requests are persistent ones, which start others.
+    persistent: usize,
     /// Whether it is the helper that makes progress at this moment.
     beside: bool,
     /// Threads of this process that sleep.
@@ -263,6 +265,7 @@ impl State {
             counters: Counters::default(),
             completions: 0,
             helping: false,
+            persistent: 0,
             beside: false,
             sleepers: 0,
             offers_taken: 0,

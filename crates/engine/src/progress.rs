@@ -99,6 +99,7 @@ impl Instance {
     ) -> Result<T> {
         let mut before = state.completions;
         if let Some(result) = ready(&mut state) {
+            self.leave_nothing(&state);
             return result;
         }
         // Every message wakes all threads that wait, and is for one of them.
@@ -118,6 +119,7 @@ impl Instance {
                     if state.rests {
                         state.rise(&self.waiter)?;
                     }
+                    self.leave_nothing(&state);
                     return result;
                 }
                 if std::mem::replace(&mut taken, state.taken) != state.taken {
@@ -252,6 +254,7 @@ impl Instance {
                 }
                 self.wake_others(&state, before);
                 state.rise(&self.waiter)?;
+                self.leave_nothing(&state);
                 return Ok(Slept::Ready(result));
             }
             // Only for what this look has ended: threads that woke each other for the same reason again and again would never sleep.

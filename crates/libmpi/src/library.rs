@@ -260,7 +260,9 @@ pub fn leave_behind(request: Out<MPI_Request>, key: Key) -> Result<()> {
 /// # Errors
 /// When the system has no thread left.
 pub fn open_window() -> Result<()> {
-    start_helper(instance().has_passive_targets())
+    start_helper(instance().has_passive_targets())?;
+    instance().leave_window();
+    Ok(())
 }
 
 /// Starts the helper, if one is wanted and there is none.

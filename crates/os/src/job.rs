@@ -23,6 +23,7 @@
 //!            +80  the bell of the rank's helper: futex word, sleeping flag   written by everybody
 //!            +88  whether nobody may send it packets between hosts     written by the post, see `packet`
 //!            +128 the rank's rest                                      see `rest`
+//!            +176 number of the last call of MPI that left nothing behind  written by the rank
 //! map      4 bytes per rank of the job: the number of its host
 //! links    32 bytes per host: the token of the link to it and the words of its intake     see `link` and `intake`
 //! rings    one ring per ordered pair (receiver, sender) of this host   only when the transport is shared memory, see `ring`
@@ -87,6 +88,7 @@ const SLOT_BYTES: usize = 192;
 const LINK_BYTES: usize = 32;
 
 const _: () = assert!(8 + 4 * INTAKE_WORDS <= LINK_BYTES);
+const LEFT_NOTHING: usize = 176;
 const NAME_WORDS: usize = 4;
 
 /// How the names of calls begin that return whether messages have moved or not: nonblocking and buffered ones, starts and tests.
@@ -495,9 +497,10 @@ impl Job {
         self.segment.word32(HELPERS).load(Relaxed) != 0
     }
 
-    /// Wakes the helper of rank `rank`, if that computes and has one.
+    /// Wakes the helper of rank `rank`, if that computes, has one, and has left something behind that may need it.
     pub fn call_helper(&self, rank: u32) {
-        if !self.slot(rank).is_in_mpi() {
+        let slot = self.slot(rank);
+        if !slot.is_in_mpi() && !slot.has_left_nothing() {
             self.helper_bell(rank).ring();
         }
     }
@@ -716,6 +719,26 @@ impl Slot<'_> {
         name[0] != 0 && !RETURNING.iter().any(|prefix| name.starts_with(prefix))
     }
 
+    /// Says that the call of MPI in which the rank is leaves nothing behind for which others may need the rank while it computes.
+    pub fn leave_nothing(&self) {
+        if self.is_in_mpi() {
+            let call = self.segment.word64(self.base + rest::CALLS).load(Relaxed);
+            self.segment.word64(self.base + LEFT_NOTHING).store(call, Relaxed);
+        }
+    }
+
+    /// Takes that back.
+    pub fn leave_something(&self) {
+        self.segment.word64(self.base + LEFT_NOTHING).store(0, Relaxed);
+    }
+
+    /// Whether the rank's last call of MPI said that it leaves nothing behind.
+    #[must_use]
+    pub fn has_left_nothing(&self) -> bool {
+        let call = self.segment.word64(self.base + LEFT_NOTHING).load(Relaxed);
+        call != 0 && call == self.segment.word64(self.base + rest::CALLS).load(Relaxed)
+    }
+
     /// The process that called `MPI_Init` as this rank; 0 before that. (It may be a descendant of the one launched.)
     #[must_use]
     pub fn pid(&self) -> u32 {
@@ -821,6 +844,25 @@ mod tests {
             (None, State::Aborted, 7)
         );
         assert_eq!((made.slot(2).state(), made.slot(2).pid()), (State::Unborn, 0));
+    }
+
+    #[test]
+    fn what_a_call_leaves_behind_is_known_until_the_next_one() {
+        let job = Arc::new(Job::create(SHAPE, &Placement::one_host(2), 0).unwrap());
+        let (slot, nameplate) = (job.slot(0), job.nameplate(0));
+        slot.leave_nothing();
+        assert!(!slot.has_left_nothing(), "outside of MPI nothing is said");
+        nameplate.enter(CallName::new("MPI_Waitall"));
+        slot.leave_nothing();
+        nameplate.leave();
+        assert!(slot.has_left_nothing());
+        slot.leave_something();
+        assert!(!slot.has_left_nothing());
+        nameplate.enter(CallName::new("MPI_Wait"));
+        slot.leave_nothing();
+        nameplate.enter(CallName::new("MPI_Isend"));
+        nameplate.leave();
+        assert!(!slot.has_left_nothing());
     }
 
     #[test]

@@ -249,7 +249,9 @@ impl State {
             Template::Collective(planned) => planned.communicator(),
         };
         let persistent = Persistent { template, active: Active::No };
-        self.insert_request(communicator, Work::Persistent(Box::new(persistent)))
+        let request = self.insert_request(communicator, Work::Persistent(Box::new(persistent)))?;
+        self.persistent += 1;
+        Ok(request)
     }
 
     /// Starts a persistent request.

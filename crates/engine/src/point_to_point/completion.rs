@@ -275,6 +275,7 @@ impl State {
                     }
                 }
                 self.requests.remove(key)?;
+                self.persistent -= 1;
             }
         }
         Ok(())
