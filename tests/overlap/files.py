@@ -21,7 +21,8 @@ INSTALLATION, SLOWFS, FOLDER = (pathlib.Path(word).resolve() for word in sys.arg
 LIBRARY = INSTALLATION / "lib/libpostrider_overlap.so"
 PROGRAM = FOLDER / "files"
 ALWAYS = {"POSTRIDER_OVERLAP_FILES": "always"}
-SCENARIOS = ["rows", "elements", "vectors", "looked-at", "children", "twice", "shared", "again", "many", "refused"]
+SCENARIOS = ["rows", "elements", "vectors", "looked-at", "children", "twice", "shared", "again", "many", "refused", "around"]
+SCENARIOS += ["streams", "wide", "stream-ends"]
 ROW_BYTES = 8192
 
 COPIES = "head -c 3000000 /dev/urandom > a; dd if=a of=b bs=1000 2>/dev/null; cp b c; cmp a c && rm a b c"
@@ -87,28 +88,37 @@ def differential(place, name, variables):
             alike(f"{tool} on {name}", ["sh", "-c", script], place, variables)
 
 
-def is_deferred(place, name, variables):
-    """The layer does something at all, and its report says what."""
+def reported(place, scenario, name, variables):
+    """What the report says of a file of a scenario."""
     report = FOLDER / "report"
     for old in FOLDER.glob("report.*"):
         old.unlink()
-    run([PROGRAM, "rows"], place / "tried", dict(variables, POSTRIDER_OVERLAP_REPORT=str(report)), layer=True)
+    run([PROGRAM, scenario], place / "tried", dict(variables, POSTRIDER_OVERLAP_REPORT=str(report)), layer=True)
     (path,) = FOLDER.glob("report.*")
-    (file,) = [file for file in json.loads(path.read_text())["files"] if file["path"].endswith("/rows")]
+    (file,) = [file for file in json.loads(path.read_text())["files"] if file["path"].endswith("/" + name)]
     path.unlink()
+    return file
+
+
+def is_deferred(place, name, variables):
+    """The layer does something at all, and its report says what."""
+    file = reported(place, "rows", "rows", variables)
     good = file["calls"] == 64 and file["deferred"] > 50 and file["system_calls"] < 10 and file["plain"] is None
     check(f"report on {name}", good, file)
+    file = reported(place, "streams", "left open", variables)
+    check(f"report of a stream on {name}", file["calls"] > 20 and file["deferred"] > file["calls"] / 2, file)
 
 
 def killed(place, name, variables):
     """A process that is killed leaves what it had written at some moment."""
     chance = random.Random(21)
-    for number in range(6):
+    for number in range(12):
         folder = place / "killed"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), POSTRIDER_OVERLAP="files", **variables)
-        process = subprocess.Popen([PROGRAM, "endless"], cwd=folder, env=environment)
+        scenario = ["endless", "endless-stream"][number % 2]
+        process = subprocess.Popen([PROGRAM, scenario], cwd=folder, env=environment)
         try:
             process.wait(chance.uniform(0.02, 0.3))
         except subprocess.TimeoutExpired:
@@ -134,6 +144,7 @@ def full(place):
         return
     try:
         alike("full disk", [PROGRAM, "endless"], mounted, ALWAYS)
+        alike("full disk for a stream", [PROGRAM, "endless-stream"], mounted, ALWAYS)
     finally:
         subprocess.run(["umount", mounted], check=True)
 

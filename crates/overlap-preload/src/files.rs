@@ -3,13 +3,14 @@
 //! A name that a program may use in many ways while data is pending is an `after_settling` or an `after_stepping_aside`: all is written, and
 //! the function gets its arguments, however many they are, as if nothing had been before it.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 
 use libc::{FILE, iovec, off_t, size_t, ssize_t, stat as Found};
 use postrider_overlap::files::{self, Memory, Position};
 use postrider_overlap::report;
 
 use crate::next::{Next, next, next_of};
+use crate::streams;
 
 /// Functions with this signature, each of which does this around the next one.
 macro_rules! functions {
@@ -82,7 +83,7 @@ functions! { __openat_2 __openat64_2: fn(folder: c_int, path: *const c_char, fla
 functions! { creat creat64: fn(path: *const c_char, mode: c_int) -> c_int,
 |next| opening(libc::AT_FDCWD, path, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC, next) }
 
-/// What opening a stream has to say: its calls are made inside the C library, and are plain.
+/// What opening a stream has to say that is left to the C library: its calls are made inside, and are plain.
 fn stream(path: *const c_char, mode: *const c_char, next: impl FnOnce() -> *mut FILE) -> *mut FILE {
     if !files::has_active() {
         return next();
@@ -101,11 +102,23 @@ fn stream(path: *const c_char, mode: *const c_char, next: impl FnOnce() -> *mut 
     stream
 }
 
-functions! { fopen fopen64: fn(path: *const c_char, mode: *const c_char) -> *mut FILE, |next| stream(path, mode, next) }
+// SAFETY: the caller's promise.
+functions! { fopen fopen64: fn(path: *const c_char, mode: *const c_char) -> *mut FILE,
+|next| unsafe { streams::open(path, mode) }.unwrap_or_else(|| stream(path, mode, next)) }
 functions! { freopen freopen64: fn(path: *const c_char, mode: *const c_char, old: *mut FILE) -> *mut FILE,
 |next| {
+    let left = streams::leave(old);
     files::settle();
-    stream(path, mode, next)
+    let mut opened = core::ptr::null_mut();
+    let mut open = || {
+        opened = stream(path, mode, next);
+        0
+    };
+    match left {
+        Some(descriptor) => files::close(descriptor, open),
+        None => open(),
+    };
+    opened
 } }
 functions! { fdopen: fn(fd: c_int, mode: *const c_char) -> *mut FILE, |next| {
     files::step_aside(fd, "it is a stream of the C library");
@@ -183,6 +196,9 @@ functions! { mmap mmap64: fn(place: *mut c_void, length: size_t, protection: c_i
     if fd >= 0 {
         files::step_aside(fd, "it is mapped");
     }
+    if flags & libc::MAP_FIXED != 0 {
+        files::system::changed_memory();
+    }
     next()
 } }
 functions! { ioctl: fn(fd: c_int, request: libc::c_ulong, argument: *mut c_void) -> c_int, |next| {
@@ -243,7 +259,55 @@ extern "C" fn stepped_aside(next: &Next) -> *mut c_void {
     next.address()
 }
 
-/// Functions with any arguments: what is to be done before is done, and the next function of the name goes on in their place.
+/// A call of the system by its number goes past the names here. Few programs make any, and most of these are not about files.
+extern "C" fn numbered(next: &Next, number: c_long) -> *mut c_void {
+    const NOT_ABOUT_FILES: [c_long; 22] = [
+        libc::SYS_futex,
+        libc::SYS_gettid,
+        libc::SYS_getpid,
+        libc::SYS_getppid,
+        libc::SYS_getcpu,
+        libc::SYS_getrandom,
+        libc::SYS_getrusage,
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_nanosleep,
+        libc::SYS_nanosleep,
+        libc::SYS_membarrier,
+        libc::SYS_sched_yield,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        libc::SYS_get_mempolicy,
+        libc::SYS_mbind,
+        libc::SYS_perf_event_open,
+    ];
+    files::system::changed_memory();
+    if files::has_active() && !NOT_ABOUT_FILES.contains(&number) {
+        let errno = files::system::errno();
+        files::step_aside_all("the program makes calls of the system by their numbers");
+        files::system::set_errno(errno);
+    }
+    next.address()
+}
+
+/// Memory of the program may be there no more, or be closed.
+extern "C" fn unmapped(next: &Next) -> *mut c_void {
+    files::system::changed_memory();
+    next.address()
+}
+
+/// A stream is about to get wide characters.
+extern "C" fn widened(next: &Next) -> *mut c_void {
+    streams::widen();
+    next.address()
+}
+
+/// Functions with any arguments: what is to be done before is done, knowing the first argument, and the next function of the name goes on in their
+/// place.
 macro_rules! after {
     ($before:ident: $($name:ident)*) => {$(
         /// # Safety
@@ -256,6 +320,7 @@ macro_rules! after {
             #[cfg(target_arch = "x86_64")]
             core::arch::naked_asm!(
                 "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+                "mov rsi, rdi",
                 "lea rdi, [rip + {next}]",
                 "call {before}",
                 "mov r11, rax",
@@ -268,6 +333,7 @@ macro_rules! after {
                 "stp x29, x30, [sp, #-96]!",
                 "stp x0, x1, [sp, #16]", "stp x2, x3, [sp, #32]", "stp x4, x5, [sp, #48]", "stp x6, x7, [sp, #64]",
                 "str x8, [sp, #80]",
+                "mov x1, x0",
                 "adrp x0, {next}", "add x0, x0, :lo12:{next}",
                 "bl {before}",
                 "mov x16, x0",
@@ -287,6 +353,12 @@ chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimes lutimes 
 setxattr lsetxattr fsetxattr sync statfs statfs64 fstatfs fstatfs64 statvfs statvfs64 fstatvfs fstatvfs64
 fallocate fallocate64 posix_fallocate posix_fallocate64 mount umount umount2
 preadv2 preadv64v2 sendfile sendfile64 copy_file_range splice vmsplice tee name_to_handle_at open_by_handle_at }
+// Writes that the C library makes inside itself.
+after! { settled: dprintf vdprintf __dprintf_chk __vdprintf_chk }
+after! { numbered: syscall }
+after! { unmapped: munmap mprotect pkey_mprotect mremap shmdt brk sbrk }
+after! { widened: fwide fputwc fputwc_unlocked putwc putwc_unlocked fputws fputws_unlocked
+fwprintf vfwprintf __fwprintf_chk __vfwprintf_chk }
 // Whom something is told, or who begins to run.
 after! { settled: system execve execv execvp execvpe execl execle execlp fexecve execveat
 send sendto sendmmsg mq_send mq_timedsend msgsnd semop kill killpg raise tgkill pthread_kill sigqueue }

@@ -7,6 +7,8 @@
 mod files;
 #[allow(unsafe_code)]
 mod next;
+#[allow(unsafe_code)]
+mod streams;
 
 // Messages are for this processor alone: registers and calls of the system are looked at.
 #[cfg(target_arch = "x86_64")]

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,11 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { ROWS = 64, ROW_BYTES = 8192 };
 
@@ -219,11 +222,163 @@ static void refused(void)
     abort();
 }
 
+/* Calls that the C library makes inside itself, and those that it does not know. */
+static void around(void)
+{
+    int fd = create("around");
+    put_rows(fd, 0, 10);
+    lseek(fd, 9 * ROW_BYTES, SEEK_SET);
+    printf("%d\n", dprintf(fd, "row %d", 9));
+    put_rows(fd, 10, 20);
+    printf("%ld\n", syscall(SYS_pwrite64, fd, row, 100L, 10L * ROW_BYTES));
+    put_rows(fd, 20, 30);
+    printf("%ld %ld\n", size_of("around"), syscall(SYS_lseek, fd, -1000L, SEEK_END));
+    close(fd);
+}
+
+static FILE *stream_of(const char *name, const char *mode)
+{
+    FILE *stream = fopen(name, mode);
+    if (!stream)
+        printf("%s: %s\n", name, strerror(errno));
+    return stream;
+}
+
+static void put_lines(FILE *stream, int lines)
+{
+    for (int i = 0; i < lines; i++)
+        fprintf(stream, "line %d of %d: %g\n", i, lines, i / 7.0);
+}
+
+static void streams(void)
+{
+    FILE *stream = stream_of("lines", "w");
+    put_lines(stream, 3000);
+    printf("%ld\n", ftell(stream));
+    printf("%d %d\n", fflush(stream), fileno(stream));
+    printf("%ld\n", size_of("lines"));
+    put_lines(stream, 3000);
+    fseek(stream, 100, SEEK_SET);
+    put_lines(stream, 5);
+    printf("%ld\n", ftell(stream));
+    printf("%d\n", fseek(stream, 0, SEEK_END));
+    fwrite(row, 1, 3, stream);
+    for (int i = 0; i < 20; i++) {
+        fill(i);
+        fwrite(row, sizeof row, 1, stream);
+        if (i % 5 == 0)
+            put_rows(fileno(stream), i, i + 1);
+    }
+    printf("%d\n", ftruncate(fileno(stream), 150000));
+    printf("%d\n", fclose(stream));
+    printf("%ld\n", size_of("lines"));
+
+    stream = stream_of("unbuffered", "wbx");
+    printf("%d\n", setvbuf(stream, NULL, _IONBF, 0));
+    put_lines(stream, 100);
+    char buffer[100];
+    FILE *lines = stream_of("by lines", "w");
+    setvbuf(lines, buffer, _IOLBF, sizeof buffer);
+    put_lines(lines, 100);
+    printf("%d", fopen("unbuffered", "wx") == NULL);
+    printf(" %s\n", strerror(errno));
+    fclose(lines);
+    fclose(stream);
+
+    stream = stream_of("opened again", "w");
+    put_lines(stream, 2000);
+    int before = fileno(stream);
+    stream = freopen("another", "w", stream);
+    printf("%d %ld\n", fileno(stream) == before, size_of("opened again"));
+    put_lines(stream, 2000);
+    stream = freopen(NULL, "r", stream);
+    printf("%s\n", stream ? "again" : "not again");
+    long sum = 0;
+    for (int c; stream && (c = getc(stream)) != EOF;)
+        sum += c;
+    printf("%ld\n", sum);
+
+    FILE *both = stream_of("both", "w+"), *end = stream_of("both", "a");
+    put_lines(both, 300);
+    fflush(both);
+    put_lines(end, 300);
+    fclose(end);
+    rewind(both);
+    printf("%d %d\n", getc(both), fseek(both, 0, SEEK_CUR));
+    fclose(both);
+    printf("%d\n", stream_of("no/such/directory", "w") == NULL);
+
+    stream = stream_of("left open", "w");
+    put_lines(stream, 5000);
+}
+
+static void wide(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    FILE *stream = stream_of("wide", "w");
+    printf("%d\n", fwide(stream, 0));
+    for (int i = 0; i < 2000; i++)
+        fwprintf(stream, L"%d \u00e9\n", i);
+    printf("%d %d\n", fwide(stream, 0) > 0, fputs("narrow", stream) < 0);
+    printf("%d\n", fclose(stream));
+    stream = stream_of("narrow", "w");
+    fputs("narrow", stream);
+    printf("%d\n", fputws(L"wide", stream) < 0);
+    printf("%d\n", fclose(stream));
+    stream = stream_of("encoded", "w,ccs=UTF-16LE");
+    printf("%d\n", fputws(L"\u00e9\u4e2d", stream) < 0);
+    printf("%d\n", fclose(stream));
+}
+
+/* What a stream still has when the process forks or ends, and errors that come late. */
+static void stream_ends(void)
+{
+    FILE *stream = stream_of("forked", "w");
+    put_lines(stream, 1000);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        put_lines(stream, 1);
+        exit(7);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    put_lines(stream, 1000);
+    printf("%d %d\n", WEXITSTATUS(status), fclose(stream));
+    stream = stream_of("closed below", "w");
+    put_lines(stream, 1000);
+    close(fileno(stream));
+    printf("%d", fclose(stream));
+    printf(" %s\n", strerror(errno));
+    stream = stream_of("led elsewhere", "w");
+    put_lines(stream, 1000);
+    int other = create("elsewhere");
+    dup2(other, fileno(stream));
+    put_lines(stream, 1000);
+    printf("%d\n", fclose(stream));
+    stream = stream_of("never closed", "w");
+    put_lines(stream, 1000);
+    fflush(stdout);
+    _exit(3);
+}
+
 /* Writes until it is killed, or the disk is full. */
 static void endless(void)
 {
     int fd = create("endless");
     put_rows(fd, 0, 1 << 16);
+}
+
+static void endless_stream(void)
+{
+    FILE *stream = stream_of("endless", "w");
+    for (int i = 0; i < 1 << 16; i++) {
+        fill(i);
+        if (fwrite(row, sizeof row, 1, stream) != 1) {
+            printf("row %d: %s\n", i, strerror(errno));
+            exit(3);
+        }
+    }
 }
 
 int main(int count, char **words)
@@ -233,7 +388,8 @@ int main(int count, char **words)
         void (*run)(void);
     } scenarios[] = {{"rows", rows}, {"elements", elements}, {"vectors", vectors}, {"looked-at", looked_at},
         {"children", children}, {"twice", twice}, {"shared", shared}, {"again", again}, {"many", many},
-        {"refused", refused}, {"endless", endless}};
+        {"refused", refused}, {"around", around}, {"streams", streams}, {"wide", wide}, {"stream-ends", stream_ends},
+        {"endless", endless}, {"endless-stream", endless_stream}};
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         if (count == 2 && strcmp(words[1], scenarios[i].name) == 0) {
             scenarios[i].run();

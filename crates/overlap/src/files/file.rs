@@ -152,7 +152,33 @@ impl OpenFile {
     /// Puts a write into the log, and moves the offset on, if it may be deferred.
     fn defers(self: &Arc<Self>, state: &mut State, memory: &Memory, position: Position) -> bool {
         let length = memory.length();
-        let Some(offset) = self.offset(position) else { return false };
+        // Most calls of a file that is deferred are deferred, too, and move the offset on at once.
+        let moved = match position {
+            Position::Current if state.is_alone => system::advance(self.descriptor, length as i64),
+            _ => None,
+        };
+        let offset = match moved {
+            Some(end) => end.checked_sub(length as u64),
+            None => self.offset(position),
+        };
+        let defers =
+            offset.is_some_and(|offset| self.defers_at(state, memory, offset, position, moved.is_some()));
+        if moved.is_some() && !defers {
+            system::advance(self.descriptor, -(length as i64));
+        }
+        defers
+    }
+
+    /// The same for a call at this offset, which may have been moved on.
+    fn defers_at(
+        self: &Arc<Self>,
+        state: &mut State,
+        memory: &Memory,
+        offset: u64,
+        position: Position,
+        is_moved: bool,
+    ) -> bool {
+        let length = memory.length();
         let Some(end) = offset.checked_add(length as u64) else { return false };
         state.report.calls += 1;
         state.report.bytes += length as u64;
@@ -168,22 +194,32 @@ impl OpenFile {
         {
             return false;
         }
-        if matches!(position, Position::Current) {
-            // Another thread may have been faster, without the lock.
-            match system::advance(self.descriptor, length as i64) {
-                Some(moved) if moved == end => {}
-                Some(_) => {
-                    system::advance(self.descriptor, -(length as i64));
-                    return false;
-                }
-                None => return false,
-            }
+        let moves = matches!(position, Position::Current) && !is_moved;
+        if moves && !self.move_on(length, end) {
+            return false;
         }
-        let added = state.log.add(offset, length, || process::spare(length), |place| memory.copy_to(place));
-        if !added && matches!(position, Position::Current) {
+        let added = state.log.add(offset, length, process::spare, |places| memory.copy_to(places));
+        if moves && !added {
             system::advance(self.descriptor, -(length as i64));
         }
         added
+    }
+
+    /// Moves the offset on to `end`, unless another thread was faster.
+    fn move_on(&self, length: usize, end: u64) -> bool {
+        match system::advance(self.descriptor, length as i64) {
+            Some(moved) if moved == end => true,
+            Some(_) => {
+                system::advance(self.descriptor, -(length as i64));
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Whether its file system is slow, as far as that is known.
+    pub fn may_be_slow(&self) -> bool {
+        is_forced() || self.file_system.speed() != Speed::Fast
     }
 
     fn is_worth_a_worker(&self, state: &State, is_large: bool) -> bool {
@@ -337,10 +373,10 @@ impl OpenFile {
             let Some(piece) = state.log.take(whole) else { return };
             state.in_flight = Some(piece.offset);
             drop(state);
-            let written = system::write_at(self.own.load(Acquire), piece.offset, &piece.bytes);
+            let written = system::write_at(self.own.load(Acquire), piece.offset, piece.bytes());
             let mut state = self.state();
             state.in_flight = None;
-            let mut done = piece.bytes.len();
+            let mut done = piece.length;
             match written {
                 Ok(calls) => state.report.system_calls += calls,
                 Err(error) => {
@@ -351,7 +387,7 @@ impl OpenFile {
             }
             process::remove_pending(done);
             drop(state);
-            process::give_back(piece.bytes);
+            process::give_back(piece.memory);
         }
     }
 
@@ -407,9 +443,9 @@ impl OpenFile {
             return;
         }
         let closed = system::close(own);
-        drop(turn);
         process::is_inactive(self, own);
         process::is_done(self);
+        drop(turn);
         if let Some(error) = self.take_error().or(closed.err().and_then(|error| error.raw_os_error())) {
             process::lost(&self.report().path, error);
         }

@@ -65,9 +65,37 @@ pub fn opens(folder: i32, path: &CStr, flags: i32) {
     }
 }
 
+/// Whether files are asked for at all.
+#[must_use]
+pub fn works() -> bool {
+    process::works()
+}
+
+/// The flags with which `fopen` opens a file to write it; `None` for other modes.
+#[must_use]
+pub fn flags_of_stream(mode: &CStr) -> Option<i32> {
+    let (b'w', others) = mode.to_bytes().split_first()? else { return None };
+    others.iter().try_fold(libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, |flags, other| match other {
+        b'b' => Some(flags),
+        b'x' => Some(flags | libc::O_EXCL),
+        b'e' => Some(flags | libc::O_CLOEXEC),
+        _ => None,
+    })
+}
+
+/// Whether the layer may have something to gain with the file of a descriptor.
+#[must_use]
+pub fn may_be_slow(descriptor: i32) -> bool {
+    with(descriptor, |file| file.may_be_slow()).unwrap_or(false)
+}
+
 /// It was opened as this descriptor.
 pub fn opened(descriptor: i32, flags: i32) {
     let Some(_inside) = Inside::enter() else { return };
+    // The C library may have closed what it was before.
+    if let Some(file) = process::forget(descriptor) {
+        file.close();
+    }
     process::opened(descriptor, flags);
     if has_active() {
         process::opened_again(descriptor);
@@ -162,4 +190,19 @@ pub fn over() -> bool {
 #[must_use]
 pub fn reports() -> Vec<FileReport> {
     process::all_reports()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flags_of_stream;
+
+    #[test]
+    fn only_modes_that_write_and_no_more_are_known() {
+        let writing = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+        assert_eq!(flags_of_stream(c"w"), Some(writing));
+        assert_eq!(flags_of_stream(c"wbxe"), Some(writing | libc::O_EXCL | libc::O_CLOEXEC));
+        for other in [c"", c"r", c"a", c"w+", c"wb+", c"w,ccs=UTF-8", c"wm"] {
+            assert_eq!(flags_of_stream(other), None);
+        }
+    }
 }

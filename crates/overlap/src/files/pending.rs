@@ -14,8 +14,26 @@ pub const BLOCK_BYTES: usize = 1 << 20;
 pub struct Piece {
     /// Where the first of them goes.
     pub offset: u64,
+    /// Their memory, which is longer than they are while there is room for more.
+    pub memory: Vec<u8>,
+    /// How many there are.
+    pub length: usize,
+}
+
+impl Piece {
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory[..self.length]
+    }
+
+    /// Room for so many more.
+    fn room(&mut self, more: usize) -> &mut [u8] {
+        let end = self.length + more;
+        if end > self.memory.len() {
+            self.memory.resize(end.max((2 * self.memory.len()).min(BLOCK_BYTES)), 0);
+        }
+        &mut self.memory[self.length..end]
+    }
 }
 
 /// Pieces in the order in which the program wrote them.
@@ -29,33 +47,35 @@ pub struct Log {
 
 impl Log {
     /// Adds a write of `length` bytes, which `fill` copies to where they are kept. If it cannot, nothing is added. A new piece is made in
-    /// memory that `spare` may have from an old one.
+    /// memory that `spare` gives for it, which is as long or longer.
     pub fn add(
         &mut self,
         offset: u64,
         length: usize,
-        spare: impl FnOnce() -> Vec<u8>,
-        fill: impl FnOnce(&mut [u8]) -> bool,
+        spare: impl Fn(usize) -> Vec<u8>,
+        fill: impl FnOnce(&mut [&mut [u8]]) -> bool,
     ) -> bool {
         let continues = |piece: &&mut Piece| {
-            let end = piece.offset + piece.bytes.len() as u64;
-            end == offset && piece.bytes.len() + length <= BLOCK_BYTES
+            let end = piece.offset + piece.length as u64;
+            end == offset && piece.length + length <= BLOCK_BYTES
         };
         if let Some(piece) = self.pieces.back_mut().filter(continues) {
-            let before = piece.bytes.len();
-            piece.bytes.resize(before + length, 0);
-            if !fill(&mut piece.bytes[before..]) {
-                piece.bytes.truncate(before);
+            if !fill(&mut [piece.room(length)]) {
                 return false;
             }
+            piece.length += length;
         } else {
-            let mut bytes = spare();
-            // What is there already need not become zeros.
-            bytes.resize(length, 0);
-            if !fill(&mut bytes) {
+            let new = |begin: usize| {
+                let length = BLOCK_BYTES.min(length - begin);
+                Piece { offset: offset + begin as u64, memory: spare(length), length }
+            };
+            let mut pieces: Vec<Piece> = (0..length).step_by(BLOCK_BYTES).map(new).collect();
+            let mut places: Vec<&mut [u8]> =
+                pieces.iter_mut().map(|piece| &mut piece.memory[..piece.length]).collect();
+            if !fill(&mut places) {
                 return false;
             }
-            self.pieces.push_back(Piece { offset, bytes });
+            self.pieces.extend(pieces);
         }
         self.lowest = if self.bytes == 0 { offset } else { self.lowest.min(offset) };
         self.bytes += length;
@@ -64,18 +84,18 @@ impl Log {
 
     /// Takes the oldest piece; `whole` leaves the one that may still grow.
     pub fn take(&mut self, whole: bool) -> Option<Piece> {
-        let grows = |piece: &Piece| piece.bytes.len() < BLOCK_BYTES;
+        let grows = |piece: &Piece| piece.length < BLOCK_BYTES;
         if whole && self.pieces.len() == 1 && self.pieces.front().is_some_and(grows) {
             return None;
         }
         let piece = self.pieces.pop_front()?;
-        self.bytes -= piece.bytes.len();
+        self.bytes -= piece.length;
         Some(piece)
     }
 
     /// Whether a piece is there that grows no more.
     pub fn has_whole(&self) -> bool {
-        self.pieces.len() > 1 || self.pieces.front().is_some_and(|piece| piece.bytes.len() >= BLOCK_BYTES)
+        self.pieces.len() > 1 || self.pieces.front().is_some_and(|piece| piece.length >= BLOCK_BYTES)
     }
 
     /// How many bytes there are.
@@ -112,6 +132,7 @@ mod tests {
             (0u64..200, 1usize..50).prop_map(|(offset, length)| Step::Write(offset, length)),
             (1usize..50).prop_map(Step::Continue),
             (1usize..400_000).prop_map(Step::Continue),
+            (0u64..200, 1usize..3_000_000).prop_map(|(offset, length)| Step::Write(offset, length)),
             any::<bool>().prop_map(Step::Take),
         ];
         proptest::collection::vec(step, 0..60)
@@ -134,8 +155,8 @@ mod tests {
                 let whole = match step {
                     Step::Write(offset, length) => {
                         let bytes = vec![number as u8; length];
-                        let added = log.add(offset, length, || vec![1; 7], |place| {
-                            place.copy_from_slice(&bytes);
+                        let added = log.add(offset, length, |length| vec![1; length + 7], |places| {
+                            places.iter_mut().zip(bytes.chunks(BLOCK_BYTES)).for_each(|(place, bytes)| place.copy_from_slice(bytes));
                             true
                         });
                         prop_assert!(added);
@@ -145,9 +166,9 @@ mod tests {
                     }
                     Step::Continue(length) => {
                         let bytes = vec![number as u8; length];
-                        let refused = log.add(end, length, Vec::new, |_| false);
-                        let added = log.add(end, length, Vec::new, |place| {
-                            place.copy_from_slice(&bytes);
+                        let refused = log.add(end, length, |length| vec![0; length], |_| false);
+                        let added = log.add(end, length, |length| vec![0; length], |places| {
+                            places.iter_mut().for_each(|place| place.copy_from_slice(&bytes));
                             true
                         });
                         prop_assert!(added && !refused);
@@ -158,10 +179,13 @@ mod tests {
                     Step::Take(whole) => whole,
                 };
                 let Some(piece) = log.take(whole) else { continue };
-                put(&mut file, piece.offset, &piece.bytes);
-                let mut left = piece.bytes.len();
+                put(&mut file, piece.offset, piece.bytes());
+                let mut left = piece.length;
                 while left > 0 {
-                    let (offset, bytes) = writes.pop_front().expect("a piece is of writes");
+                    let (offset, mut bytes) = writes.pop_front().expect("a piece is of writes");
+                    if bytes.len() > left {
+                        writes.push_front((offset + left as u64, bytes.split_off(left)));
+                    }
                     put(&mut earlier, offset, &bytes);
                     left -= bytes.len();
                 }

@@ -24,7 +24,7 @@ const DESCRIPTORS: usize = 4096;
 /// A process that was forked more often from another is plain.
 const GENERATIONS: usize = 64;
 
-/// What is worth keeping for the next piece, and how many of that.
+/// A piece that begins with so much gets a whole block, and how many of these are kept for the next ones.
 const SPARE_BYTES_MIN: usize = 64 << 10;
 const SPARE_PIECES_MAX: usize = 32;
 
@@ -76,6 +76,11 @@ fn settings() -> &'static Settings {
         is_forced: env::var(ENV_FILES).is_ok_and(|value| value == "always"),
         memory_bytes_max: env::var(ENV_MEMORY).ok().and_then(|value| value.parse().ok()).unwrap_or(256) << 20,
     })
+}
+
+/// Whether files are asked for.
+pub fn works() -> bool {
+    settings().works
 }
 
 /// Whether files are deferred that are not worth it, which is for tests.
@@ -296,20 +301,20 @@ pub fn remove_pending(bytes: usize) {
     PENDING_BYTES.fetch_sub(bytes, Relaxed);
 }
 
-/// Memory for a piece that begins with a write of so many bytes.
+/// Memory for a piece that begins with so many bytes.
 pub fn spare(length: usize) -> Vec<u8> {
-    let is_large = length >= SPARE_BYTES_MIN;
-    world().filter(|_| is_large).and_then(|world| locked(&world.spare).pop()).unwrap_or_default()
+    let used = world().and_then(|world| locked(&world.spare).pop());
+    used.unwrap_or_else(|| vec![0; if length < SPARE_BYTES_MIN { length } else { BLOCK_BYTES }])
 }
 
 /// A piece was written, and its memory is free.
-pub fn give_back(bytes: Vec<u8>) {
-    if (SPARE_BYTES_MIN..=BLOCK_BYTES).contains(&bytes.len())
+pub fn give_back(memory: Vec<u8>) {
+    if memory.len() == BLOCK_BYTES
         && let Some(world) = world()
     {
         let mut spare = locked(&world.spare);
         if spare.len() < SPARE_PIECES_MAX {
-            spare.push(bytes);
+            spare.push(memory);
         }
     }
 }

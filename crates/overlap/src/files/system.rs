@@ -1,14 +1,31 @@
 //! System calls, by their numbers: the names of the C library are where this layer stands itself.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::time::Duration;
 
 /// What a system call has returned, or its error.
 fn result(returned: libc::c_long) -> io::Result<usize> {
     usize::try_from(returned).map_err(|_| io::Error::last_os_error())
+}
+
+/// How often the program has changed what of its memory is there. Memory that it has freed is none that it may still write from, so that
+/// only its own calls of the system count.
+static MAP_CHANGES: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The page that the last small write came from, and how often memory had been changed then.
+    static READABLE: Cell<(Option<usize>, u64)> = const { Cell::new((None, 0)) };
+}
+
+/// The program has changed what of its memory is there.
+pub fn changed_memory() {
+    MAP_CHANGES.fetch_add(1, AcqRel);
 }
 
 /// Bytes of the program: some areas of its memory, of which nobody knows yet whether they are there.
@@ -31,7 +48,7 @@ impl Memory {
         let bytes = size_of_val(areas.as_slice());
         let from = libc::iovec { iov_base: array.cast_mut().cast(), iov_len: bytes };
         let to = libc::iovec { iov_base: areas.as_mut_ptr().cast(), iov_len: bytes };
-        if copied(&[from], to)? != bytes {
+        if copied(&[from], &[to])? != bytes {
             return None;
         }
         let length = areas.iter().try_fold(0usize, |sum, area| sum.checked_add(area.iov_len))?;
@@ -44,22 +61,46 @@ impl Memory {
     }
 
     /// Copies all of them; `false` if not all are there. Memory that may not be read is an error here, and no signal.
-    pub fn copy_to(&self, place: &mut [u8]) -> bool {
-        let to = libc::iovec { iov_base: place.as_mut_ptr().cast(), iov_len: place.len() };
-        copied(&self.areas, to) == Some(self.length)
+    pub fn copy_to(&self, places: &mut [&mut [u8]]) -> bool {
+        let page = self.page();
+        let known = (page, MAP_CHANGES.load(Acquire));
+        if let ([area], [place], Some(_)) = (self.areas.as_slice(), &mut *places, page)
+            && READABLE.get() == known
+        {
+            // SAFETY: this page could be read a moment ago, and the program has not changed its memory since.
+            unsafe { place.as_mut_ptr().copy_from(area.iov_base.cast(), self.length) };
+            return true;
+        }
+        let as_area =
+            |place: &mut &mut [u8]| libc::iovec { iov_base: place.as_mut_ptr().cast(), iov_len: place.len() };
+        let places: Vec<libc::iovec> = places.iter_mut().map(as_area).collect();
+        let is_done = copied(&self.areas, &places) == Some(self.length);
+        if is_done && page.is_some() {
+            READABLE.set(known);
+        }
+        is_done
+    }
+
+    /// The page in which all of them are, if it is one.
+    fn page(&self) -> Option<usize> {
+        const PAGE_BYTES: usize = 4096;
+        let [area] = self.areas.as_slice() else { return None };
+        let (first, last) =
+            (area.iov_base as usize, (area.iov_base as usize).checked_add(self.length.max(1) - 1)?);
+        (first / PAGE_BYTES == last / PAGE_BYTES).then_some(first / PAGE_BYTES)
     }
 }
 
 /// Has the system copy from areas that may not be there; `None` if it refuses.
-fn copied(from: &[libc::iovec], to: libc::iovec) -> Option<usize> {
-    // SAFETY: the call checks the areas that it reads; what it writes to is memory of the caller's, of this length.
+fn copied(from: &[libc::iovec], to: &[libc::iovec]) -> Option<usize> {
+    // SAFETY: the call checks the areas that it reads; what it writes to is memory of the caller's, of these lengths.
     let copied = unsafe {
         let own = libc::syscall(libc::SYS_getpid);
         libc::syscall(
             libc::SYS_process_vm_readv,
             own,
-            &raw const to,
-            1_usize,
+            to.as_ptr(),
+            to.len(),
             from.as_ptr(),
             from.len(),
             0_usize,
