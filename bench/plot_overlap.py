@@ -34,7 +34,7 @@ SITES = {
     "postrider-disk": "Postrider, slow links, disk",
 }
 # Quantities of the program about files.
-FILES = ["rows", "elements", "checkpoints", "checkpoints-total", "strided", "read-compute"]
+FILES = ["rows", "elements", "lines", "checkpoints", "checkpoints-total", "checkpoint-rows", "strided", "read-compute"]
 # Times that are nothing, or less where work was subtracted, count as a microsecond.
 LEAST = {"us": 1, "ms": 1e-3}
 

@@ -2,8 +2,9 @@
  * Programs and their files, written in the plainest way; --operation names them, and --sizes are bytes that each rank has to do with.
  *
  * - rows: written one after another, 8 KiB each. elements: the same with 8 B.
+ * - lines: the numbers of an array, printed to a stream, one a line.
  * - checkpoints: four files of a quarter, written by one call each, with CHECKPOINT_WORK_MS of work after each. Figures: checkpoints,
- *   the time in the calls, and checkpoints-total.
+ *   the time in the calls, and checkpoints-total. checkpoint-rows, checkpoint-rows-total: the same, written in rows of 16 KiB.
  * - strided: 8 KiB of every row of 24 KiB are read, from a file of the rank's own, since hosts do not share what they have cached.
  * - read-compute: rows of 8 KiB are read, and each is worked on for ROW_WORK_US. Figures: read-compute; read-compute-bound, the longer one
  *   of reading alone and of work alone.
@@ -24,7 +25,7 @@
 #define CHECKPOINT_WORK_MS 205.0
 #define ROW_WORK_US 100.0
 
-enum { ROW_BYTES = 8192, PIECES = 3, CHECKPOINTS = 4, PATH_BYTES = 4096 };
+enum { ROW_BYTES = 8192, CHECKPOINT_ROW_BYTES = 16384, PIECES = 3, CHECKPOINTS = 4, PATH_BYTES = 4096 };
 
 struct program {
     const struct settings *settings;
@@ -107,24 +108,53 @@ static void elements(struct program *p)
     write_pieces(p, "elements", sizeof(double));
 }
 
-static void checkpoints(struct program *p)
+static void lines(struct program *p)
 {
+    double begun_s = begin();
+    snprintf(p->path, sizeof p->path, "%s/files.lines.%d", p->settings->directory, p->rank);
+    FILE *stream = fopen(p->path, "w");
+    if (!stream)
+        measure_fail(p->path, strerror(errno));
+    for (size_t done = 0, i = 0; done < p->bytes; i++)
+        done += (size_t)fprintf(stream, "%zu %.15g\n", i, (double)i / 7.0);
+    if (fclose(stream) != 0)
+        measure_fail(p->path, strerror(errno));
+    print(p, "lines", end(begun_s));
+    remove(p->path);
+}
+
+static void write_checkpoints(struct program *p, const char *figure, size_t piece)
+{
+    char total[64];
+    snprintf(total, sizeof total, "%s-total", figure);
     double in_calls_s = 0.0, begun_s = begin();
     for (int i = 0; i < CHECKPOINTS; i++) {
         double call_s = record_now();
         int file = open_file(p, "checkpoint", p->rank * CHECKPOINTS + i, O_WRONLY | O_CREAT | O_TRUNC);
-        put(file, p->data, p->bytes / CHECKPOINTS);
+        size_t bytes = p->bytes / CHECKPOINTS;
+        for (size_t done = 0; done < bytes; done += piece)
+            put(file, p->data + done, piece < bytes - done ? piece : bytes - done);
         close(file);
         in_calls_s += record_now() - call_s;
         work((long)(1e-3 * CHECKPOINT_WORK_MS / p->step_s));
     }
     double total_s = end(begun_s);
-    print(p, "checkpoints", in_calls_s);
-    print(p, "checkpoints-total", total_s);
+    print(p, figure, in_calls_s);
+    print(p, total, total_s);
     for (int i = 0; i < CHECKPOINTS; i++) {
         snprintf(p->path, sizeof p->path, "%s/files.checkpoint.%d", p->settings->directory, p->rank * CHECKPOINTS + i);
         remove(p->path);
     }
+}
+
+static void checkpoints(struct program *p)
+{
+    write_checkpoints(p, "checkpoints", p->bytes);
+}
+
+static void checkpoint_rows(struct program *p)
+{
+    write_checkpoints(p, "checkpoint-rows", CHECKPOINT_ROW_BYTES);
 }
 
 /* A file that is read from the file system and not from memory. */
@@ -181,8 +211,13 @@ static const struct {
     const char *name;
     void (*run)(struct program *p);
 } operations[] = {
-    {"rows", rows},       {"elements", elements},         {"checkpoints", checkpoints},
-    {"strided", strided}, {"read-compute", read_compute},
+    {"rows", rows},
+    {"elements", elements},
+    {"lines", lines},
+    {"checkpoints", checkpoints},
+    {"checkpoint-rows", checkpoint_rows},
+    {"strided", strided},
+    {"read-compute", read_compute},
 };
 
 int main(int argc, char **argv)

@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).parent
 INSTALLATION, SLOWFS, FOLDER = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 LIBRARY = INSTALLATION / "lib/libpostrider_overlap.so"
 PROGRAM = FOLDER / "files"
+STREAMS = FOLDER / "streams"
 ALWAYS = {"POSTRIDER_OVERLAP_FILES": "always"}
 SCENARIOS = ["rows", "elements", "vectors", "looked-at", "children", "twice", "shared", "again", "many", "refused", "around"]
 SCENARIOS += ["streams", "wide", "stream-ends"]
@@ -83,6 +84,7 @@ def alike(what, command, place, variables):
 def differential(place, name, variables):
     for scenario in SCENARIOS:
         alike(f"{scenario} on {name}", [PROGRAM, scenario], place, variables)
+    alike(f"streams of C++ on {name}", [STREAMS], place, variables)
     for tool, script in FOREIGN.items():
         if shutil.which(tool):
             alike(f"{tool} on {name}", ["sh", "-c", script], place, variables)
@@ -156,6 +158,7 @@ def on_slow(folder):
             return
         for scenario in SCENARIOS:
             alike(f"{scenario} on a slow one", [PROGRAM, scenario], place, {})
+        alike("streams of C++ on a slow one", [STREAMS], place, {})
         is_deferred(place, "a slow one", {})
         killed(place, "a slow one", {})
 
@@ -163,6 +166,7 @@ def on_slow(folder):
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cc", "-O1", "-Wall", "-o", PROGRAM, HERE / "programs/files.c"], check=True)
+    subprocess.run(["c++", "-O1", "-Wall", "-o", STREAMS, HERE / "programs/streams.cc"], check=True)
     differential(FOLDER, "a disk, forced", ALWAYS)
     differential(FOLDER, "a disk", {})
     is_deferred(FOLDER, "a disk, forced", ALWAYS)

@@ -102,9 +102,10 @@ fn stream(path: *const c_char, mode: *const c_char, next: impl FnOnce() -> *mut 
     stream
 }
 
-// SAFETY: the caller's promise.
-functions! { fopen fopen64: fn(path: *const c_char, mode: *const c_char) -> *mut FILE,
-|next| unsafe { streams::open(path, mode) }.unwrap_or_else(|| stream(path, mode, next)) }
+functions! { fopen fopen64: fn(path: *const c_char, mode: *const c_char) -> *mut FILE, |next| {
+    // SAFETY: the caller's promise.
+    unsafe { streams::open(path, mode) }.unwrap_or_else(|| stream(path, mode, next))
+} }
 functions! { freopen freopen64: fn(path: *const c_char, mode: *const c_char, old: *mut FILE) -> *mut FILE,
 |next| {
     let left = streams::leave(old);
@@ -285,7 +286,17 @@ extern "C" fn numbered(next: &Next, number: c_long) -> *mut c_void {
         libc::SYS_mbind,
         libc::SYS_perf_event_open,
     ];
-    files::system::changed_memory();
+    const ABOUT_MEMORY: [c_long; 6] = [
+        libc::SYS_mmap,
+        libc::SYS_munmap,
+        libc::SYS_mprotect,
+        libc::SYS_pkey_mprotect,
+        libc::SYS_mremap,
+        libc::SYS_shmdt,
+    ];
+    if ABOUT_MEMORY.contains(&number) {
+        files::system::changed_memory();
+    }
     if files::has_active() && !NOT_ABOUT_FILES.contains(&number) {
         let errno = files::system::errno();
         files::step_aside_all("the program makes calls of the system by their numbers");

@@ -179,9 +179,10 @@ pub fn advance(descriptor: i32, bytes: i64) -> Option<u64> {
     u64::try_from(offset).ok()
 }
 
-/// Another descriptor of the same open file, with a number that programs do not get to.
+/// Another descriptor of the same open file, with a number that few programs get to. Descriptors from 64 on make the system enlarge a table,
+/// which takes it milliseconds where there are threads.
 pub fn duplicate(descriptor: i32) -> Option<i32> {
-    const FIRST: i32 = 900;
+    const FIRST: i32 = 48;
     // SAFETY: no memory is passed.
     let number = unsafe { libc::syscall(libc::SYS_fcntl, descriptor, libc::F_DUPFD_CLOEXEC, FIRST) };
     i32::try_from(number).ok().filter(|number| *number >= 0)

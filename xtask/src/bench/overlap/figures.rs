@@ -62,10 +62,12 @@ pub struct Scale {
 }
 
 /// Operations of files.c: name, ranks, bytes of a rank, and of one in the quick session.
-const OPERATIONS: [(&str, u32, u64, u64); 5] = [
+const OPERATIONS: [(&str, u32, u64, u64); 7] = [
     ("rows", 1, 32 << 20, 2 << 20),
     ("elements", 1, 128 << 10, 16 << 10),
+    ("lines", 1, 16 << 20, 2 << 20),
     ("checkpoints", 1, 64 << 20, 8 << 20),
+    ("checkpoint-rows", 1, 64 << 20, 2 << 20),
     ("strided", 1, 16 << 20, 2 << 20),
     ("read-compute", 1, 64 << 20, 4 << 20),
 ];

@@ -35,8 +35,8 @@ The paper's methods complete at the first touch, and nobody chooses, as in its f
 - *solver*: 150 iterations with three outputs, messages and files; *-exchange* is a phase of it. *integrity*: the solver that writes its part before
   each half of an iteration, and reads its neighbours' borders from the file, with barriers alone between.
 - Every solver computes the same: one whose checksum differs has failed.
-- *rows*, *elements*: one rank writes 8 KiB, or 8 B, at a time. *checkpoints*: time in the calls that write four files, with 205 ms of work after
-  each. *strided*: 8 KiB of every 24 are read. *read-compute*: rows of 8 KiB with 100 us of work on each, beside *read-compute-bound*, the longer one of
+- *rows*, *elements*: one rank writes 8 KiB, or 8 B, at a time. *lines*: it prints numbers to a stream, one a line. *checkpoints*: time in the
+  calls that write four files by one call each, with 205 ms of work after each, most of which opening them takes; *checkpoint-rows*: the same in rows of 16 KiB. *strided*: 8 KiB of every 24 are read. *read-compute*: rows of 8 KiB with 100 us of work on each, beside *read-compute-bound*, the longer one of
   reading alone and of work alone.
 - *n*, the size, is the number of points on a side of a rank's part, and bytes of a rank for the last ones.
 ";

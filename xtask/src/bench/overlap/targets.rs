@@ -14,7 +14,7 @@ const BORDERS: [(u64, f64); 2] = [(512, 2.2), (1024, 1.8)];
 const FILES: [(&str, &str, f64); 4] = [
     ("rows", "rows of 8 KiB", 12.0),
     ("elements", "single elements", 1000.0),
-    ("checkpoints", "time in the calls of checkpoints", 50.0),
+    ("checkpoint-rows", "time in the calls of checkpoints, by rows", 50.0),
     ("strided", "strided reads", 5.0),
 ];
 
