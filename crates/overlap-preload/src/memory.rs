@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use postrider_overlap::memory::{self, Pool, Range};
+use postrider_overlap::memory::{self, Pool, Range, statics};
 use postrider_overlap::{messages, settings};
 
 use crate::next::next;
@@ -41,6 +41,7 @@ static START: extern "C" fn() = {
     extern "C" fn start() {
         allocator::find();
         if settings::has("messages") && Pool::start().is_ok() {
+            statics::start();
             LARGE.store(settings::large(), Relaxed);
             STARTED.store(true, Release);
         }

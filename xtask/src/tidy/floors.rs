@@ -50,6 +50,7 @@ const UNSAFE: &[&str] = &[
     "crates/io/src/representation.rs",
     "crates/preload/src/handlers.rs",
     "crates/preload/src/other_abi.rs",
+    "crates/overlap/src/memory/statics.rs",
     "crates/overlap/src/memory/system.rs",
     "crates/overlap-preload/src/",
     "crates/overlap/src/files/system.rs",

@@ -2,10 +2,12 @@
 //!
 //! Large allocations of the program come from a pool: a range of addresses of our own, where an allocation of some size stands alone on huge
 //! pages. To close or open such pages costs some microseconds whatever their size, while it is the price of changing thousands of small pages
-//! that made the paper's method lose (its figure 2). `extents` says what of the pool is free, `system` has the calls of the system, and the two
+//! that made the paper's method lose (its figure 2). Static data of the program (`statics`) is closed by pages. `extents` says what of the pool is free, `system` has the calls of the system, and the two
 //! signals by which a touch of closed memory is noticed, and a system call that would meet it.
 
 mod extents;
+#[allow(unsafe_code)]
+pub mod statics;
 #[allow(unsafe_code)]
 mod system;
 

@@ -287,6 +287,8 @@ extern "C" fn in_the_fork() {
 static SELECTOR: AtomicU8 = AtomicU8::new(0);
 /// Whether the thread of the program is in the layer, or in the MPI library by way of it.
 static INSIDE: AtomicBool = AtomicBool::new(false);
+/// Whether closed memory was touched from inside, and is open since then.
+static TOUCHED_INSIDE: AtomicBool = AtomicBool::new(false);
 /// The thread whose calls are made asynchronous.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 /// What is closed.
@@ -329,6 +331,9 @@ pub fn in_the_layer<R>(work: impl FnOnce() -> R) -> R {
 /// The program goes on.
 fn leave() {
     INSIDE.store(false, Relaxed);
+    if TOUCHED_INSIDE.swap(false, Relaxed) {
+        complete("the layer or the library touched memory beside the data");
+    }
     SELECTOR.store(u8::from(ANY_CLOSED.load(Relaxed)), Release);
 }
 
@@ -346,12 +351,12 @@ fn complete(why: &'static str) {
 }
 
 fn protect(range: Range, access: i32) -> io::Result<()> {
-    // SAFETY: whole pages of the pool, which hold nothing but one allocation of the program.
+    // SAFETY: whole pages of the pool or of static data, which hold nothing but data of the program.
     let refused = unsafe { libc::mprotect(range.start as *mut _, range.bytes, access) } != 0;
     if refused { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Closes memory of the pool: whole pages.
+/// Closes memory of the pool or static data: whole pages.
 ///
 /// # Errors
 /// What the system says; the memory is open then.
@@ -485,13 +490,22 @@ extern "C" fn touched(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
             complete("the program touched the data");
             return;
         }
-        // A thread of the library: the program's thread opens the memory.
-        while !is_main_thread() && is_closed(address) {
-            std::thread::yield_now();
-        }
-        if !is_main_thread() {
+        if is_main_thread() {
+            // Static data beside the program's array, which the layer or the library needs.
+            TOUCHED_INSIDE.store(true, Relaxed);
+            let ranges = CLOSED.lock().clone();
+            for range in ranges.into_iter().filter(|range| range.meets(Range { start: address, bytes: 1 })) {
+                if protect(range, libc::PROT_READ | libc::PROT_WRITE).is_err() {
+                    std::process::abort();
+                }
+            }
             return;
         }
+        // A thread of the library: the program's thread opens the memory.
+        while is_closed(address) {
+            std::thread::yield_now();
+        }
+        return;
     }
     // It is opened between the fault and this line by whoever interrupted, or it is not ours.
     let Some(before) = *BEFORE.lock() else { return };

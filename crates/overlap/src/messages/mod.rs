@@ -18,7 +18,7 @@ use postrider_client::layout::{self, Layout};
 use postrider_client::shape::Shape;
 use postrider_client::{Buffer, Communicator, Datatype, Error, Handling, Mpi, Transfer};
 
-use crate::memory::{self, Pool, Range};
+use crate::memory::{self, Pool, Range, statics};
 use crate::settings::{self, Memory};
 use crate::{ATTENTION, MESSAGES};
 use predictor::{Call, METHODS, Method, Predictor, Step};
@@ -495,10 +495,14 @@ impl Layer {
     /// The memory to be closed for a receive.
     fn target(&mut self, part: Part) -> Result<Range, Plain> {
         let span = self.span(part).ok_or("a datatype that is not known")?;
-        let allocation = Pool::around(span).ok_or("memory that is not a large allocation")?;
         if !memory::signals_reach_us() {
             return Err("the program blocks signals");
         }
+        let Some(allocation) = Pool::around(span) else {
+            let closes = matches!(settings::memory(), Memory::Huge | Memory::OneView);
+            let pages = statics::around(span).filter(|_| closes);
+            return pages.ok_or("memory that is neither a large allocation nor static data");
+        };
         Ok(match settings::memory() {
             Memory::Huge => allocation,
             Memory::OneView | Memory::TwoViews => span.pages(),
