@@ -25,7 +25,7 @@ use predictor::{Call, METHODS, Method, Predictor, Step};
 use statuses::{Statuses, Ticket};
 
 /// Longer sends are not copied, but left as they are.
-const COPY_MAX: i64 = 1 << 20;
+const COPY_MAX: i64 = 64 << 20;
 /// Pairs of buffers with more pieces than this count as overlapping.
 const PIECES_MAX: usize = 1 << 16;
 /// How often the library is asked to send what it has accepted, when the program is going to compute.
