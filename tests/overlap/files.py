@@ -163,6 +163,23 @@ def on_slow(folder):
         killed(place, "a slow one", {})
 
 
+def failing(folder):
+    """A file system that fails in the middle is told, by a later call or by the end of the process, and what came before is there."""
+    for scenario in ["endless", "endless-stream", "rows"]:
+        with slow.mounted(SLOWFS, folder, 200, "--fail-after", "300000") as place:
+            if place is None:
+                return
+            code, said, complaint, left = run([PROGRAM, scenario], place / "tried", {}, layer=True)
+        told = b"Input/output error" in said + complaint
+        data = left.get("rows", left.get("endless", b""))
+        whole = b"".join(
+            bytes((row * 31 + i * 7) & 255 for i in range(256)) * (ROW_BYTES // 256)
+            for row in range(-(-len(data) // ROW_BYTES))
+        )
+        good = code != 0 and told and 16000 < len(data) <= 300000 and data == whole[: len(data)]
+        check(f"{scenario} on a file system that fails", good, f"{code}, {said}, {complaint}, {len(data)} bytes")
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cc", "-O1", "-Wall", "-o", PROGRAM, HERE / "programs/files.c"], check=True)
@@ -173,6 +190,7 @@ def main():
     killed(FOLDER, "a disk, forced", ALWAYS)
     full(FOLDER)
     on_slow(FOLDER)
+    failing(FOLDER)
     print(f"{passed} passed, {len(failed)} failed")
     sys.exit(bool(failed))
 

@@ -5,12 +5,12 @@ import subprocess
 
 
 @contextlib.contextmanager
-def mounted(slowfs, place, delay_us):
+def mounted(slowfs, place, delay_us, *options):
     """The directory of a file system at which each request waits so long, or None where none can be mounted."""
     source, target = place / "slow-source", place / "slow"
     for folder in (source, target):
         folder.mkdir(exist_ok=True)
-    command = [slowfs, source, target, "--delay-us", str(delay_us), "--until-input-ends"]
+    command = [slowfs, source, target, "--delay-us", str(delay_us), "--until-input-ends", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         if not server.stdout.readline():
             print("no file system can be mounted: without a slow one")

@@ -21,6 +21,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The largest write in one request.
@@ -32,6 +34,8 @@ pub struct Settings {
     pub delay: Duration,
     /// How many requests are served in a second.
     pub requests_per_second: Option<u32>,
+    /// How many bytes can be written before writes fail.
+    pub written_max: u64,
     /// Whether locks are granted.
     pub locks: bool,
     /// How long the kernel may hold names and attributes.
@@ -44,6 +48,8 @@ pub struct Passthrough {
     files: Handles<File>,
     directories: Handles<Directory>,
     queue: Queue,
+    /// How many bytes can still be written.
+    room: AtomicU64,
     locks: bool,
     cached: Duration,
 }
@@ -62,9 +68,16 @@ impl Passthrough {
             files: Handles::new(),
             directories: Handles::new(),
             queue: Queue::new(settings.delay, settings.requests_per_second),
+            room: AtomicU64::new(settings.written_max),
             locks: settings.locks,
             cached: settings.cached,
         })
+    }
+
+    /// Whether so many bytes can still be written; after the first that could not, none can.
+    fn has_room(&self, bytes: u64) -> bool {
+        let left = self.room.fetch_update(Relaxed, Relaxed, |room| Some(room.saturating_sub(bytes)));
+        left.is_ok_and(|room| room >= bytes)
     }
 
     /// Opens a file that the kernel knows. The kernel sees to appending and to truncation.
@@ -381,6 +394,9 @@ impl Filesystem for Passthrough {
         reply: ReplyWrite,
     ) {
         self.queue.pass();
+        if !self.has_room(data.len() as u64) {
+            return reply.error(Errno::EIO);
+        }
         match self.files.get(handle.0).and_then(|file| file.write_at(data, offset)) {
             Ok(bytes) => reply.written(bytes as u32),
             Err(error) => reply.error(error.into()),

@@ -4,6 +4,7 @@
 //!
 //! - `--delay-us`: every request waits so long, as over a network. Requests of several processes wait side by side.
 //! - `--requests-per-second`: all requests pass one queue at this rate, as on one metadata server that is loaded.
+//! - `--fail-after`: writes end with EIO once so many bytes have been written, as those to a disk that dies.
 //! - `--no-locks`: `flock` and `fcntl` locks are refused with ENOLCK, as on mounts without a lock service.
 //!
 //! What processes see of each other's changes is at least what close-to-open consistency promises: `open` drops cached data, `close` has
@@ -49,6 +50,9 @@ struct Arguments {
     /// How many requests are served in a second, in a queue; without it there is no limit.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     requests_per_second: Option<u32>,
+    /// After how many bytes writes fail.
+    #[arg(long, value_name = "BYTES")]
+    fail_after: Option<u64>,
     /// Refuse locks.
     #[arg(long)]
     no_locks: bool,
@@ -79,6 +83,7 @@ fn serve(arguments: &Arguments) -> Result<(), String> {
     let settings = Settings {
         delay: Duration::from_micros(arguments.delay_us),
         requests_per_second: arguments.requests_per_second,
+        written_max: arguments.fail_after.unwrap_or(u64::MAX),
         locks: !arguments.no_locks,
         cached: Duration::from_millis(arguments.cache_ms),
     };

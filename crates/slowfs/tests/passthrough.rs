@@ -151,6 +151,15 @@ fn attributes_can_be_changed() {
     assert_eq!(fs::metadata(mounted.source("file")).expect("status").len(), 70_003);
 }
 
+#[test]
+fn writes_fail_after_so_many_bytes() {
+    let mounted = Mounted::new(&["--fail-after", "10000"]);
+    fs::write(mounted.at("good"), [1; 8000]).expect("write");
+    let errors = [3000, 1].map(|bytes| fs::write(mounted.at("bad"), vec![2; bytes]).expect_err("no room"));
+    assert_eq!(errors.map(|error| error.raw_os_error()), [Some(5), Some(5)]);
+    assert_eq!(fs::read(mounted.at("good")).expect("read"), [1; 8000]);
+}
+
 /// Of many that make a file of the same name, exactly one succeeds; and nothing that they write is lost.
 #[test]
 fn many_clients_at_once() {
