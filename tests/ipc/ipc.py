@@ -7,6 +7,7 @@ Programs are compiled in FOLDER. Each runs on the kernel's own objects in a name
 the commands, other languages, and what must not be left.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -14,10 +15,13 @@ import subprocess
 import sys
 import time
 
+from molecules import energies_of
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS_MAX = 120
 PROGRAMS = ["messages", "semaphores", "memory", "killed", "hosts"]
 OWN = ["unshare", "-Ur"]
+BENCH = os.path.join(HERE, "../../bench")
 
 installation, folder = map(os.path.abspath, sys.argv[1:])
 postrider = os.path.join(installation, "bin/postrider")
@@ -172,8 +176,33 @@ def languages():
     judge("the tests of sysv_ipc", code == 0 and "Ran 137 tests" in output, output)
 
 
+def molecules():
+    """Molecular dynamics, whose three forms find what a simple program finds, however many processes there are."""
+    atoms, steps, first_steps = 50, 20, 2
+    right = energies_of(atoms, first_steps + steps)
+    launchers = {
+        "messages": lambda _: [postrider, "ipc", "run"],
+        "memory": lambda _: [postrider, "ipc", "run"],
+        "mpi": lambda processes: [postrider, "run", "-n", str(processes)],
+    }
+    for form, launcher in launchers.items():
+        binary = os.path.join(folder, f"molecules_{form}")
+        compiler = ["cc"] if form != "mpi" else [os.path.join(installation, "bin/mpicc")]
+        sources = ["ipc/molecules", f"ipc/transport_{form}", "src/record"] + ["ipc/processes"] * (form != "mpi")
+        sources = [os.path.join(BENCH, f"{source}.c") for source in sources]
+        subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", *sources, "-o", binary, "-lm"], check=True)
+        for processes in [1, 2, 4, 7]:
+            program = [binary, "--atoms", str(atoms), "--steps", str(steps), "--ranks", str(processes)]
+            output, code = output_of([*launcher(processes), *program])
+            said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+            found = [line["checksum"] for line in said if "checksum" in line and line["ranks"] == processes]
+            close = found and all(abs(float(a) - b) < 2e-9 for a, b in zip(found[0].split(), right, strict=True))
+            judge(f"molecules by {form}, {processes} processes", code == 0 and close, f"{output}, and {right} is right")
+
+
 os.makedirs(folder, exist_ok=True)
 programs()
+molecules()
 codes()
 names()
 languages()

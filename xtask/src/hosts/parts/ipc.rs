@@ -22,10 +22,16 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
         let mut compiler = Command::new("cc");
         workspace::run(compiler.arg(source).arg("-pthread").arg("-o").arg(folder.join(program)))?;
     }
+    let bench = workspace::root().join("bench");
+    let parts = ["ipc/molecules.c", "ipc/processes.c", "ipc/transport_messages.c", "src/record.c"];
+    let mut compiler = Command::new("cc");
+    compiler.args(parts.map(|part| bench.join(part))).arg("-o").arg(folder.join("molecules")).arg("-lm");
+    workspace::run(&mut compiler)?;
     let mut cases = Vec::new();
     for engine in [None, Some(environment::mpich()?)] {
         cases.extend(semantics(arguments, &folder, engine.as_deref())?);
     }
+    cases.extend([2, 3].map(|hosts| molecules(arguments, &folder, hosts)));
     cases.push(names(arguments));
     cases.extend(ends(arguments));
     Ok((Options { firewall: Firewall::No, ..Options::default() }, cases))
@@ -71,6 +77,28 @@ fn semantics(arguments: &Arguments, folder: &Path, engine: Option<&Path>) -> Res
         cases.push(case(name, &["--hosts", hosts], its_end, expected(file)?));
     }
     Ok(cases)
+}
+
+/// Molecular dynamics with two processes on each host finds what a single one finds.
+fn molecules(arguments: &Arguments, folder: &Path, hosts: u32) -> Case {
+    let (arguments, program) = (arguments.clone(), folder.join("molecules").display().to_string());
+    Case::new(format!("molecules on {hosts} hosts"), move |stage| {
+        let all = 2 * hosts;
+        let list: Vec<String> = (1..=hosts).map(|host| format!("h{host}")).collect();
+        let its_part = format!(
+            "host=$(hostname); exec {program} --ranks {all} --here 2 --first $((2 * (${{host#h}} - 1)))"
+        );
+        let run = words(&arguments, &["run", "--hosts", &list.join(","), "sh", "-c", &its_part]);
+        let (one, several) = (stage.run(0, std::slice::from_ref(&program))?, stage.run(0, &run)?);
+        let right = energies(&one).filter(|_| one.exited(0) && several.exited(0));
+        let is_right = right.is_some() && energies(&several) == right;
+        Ok((!is_right).then(|| several.problem(&format!("expected {right:?}"))))
+    })
+}
+
+fn energies(ended: &Ended) -> Option<String> {
+    let line = ended.output.lines().find(|line| line.contains("checksum"))?;
+    line.split('"').nth(3).map(str::to_owned)
 }
 
 fn words(arguments: &Arguments, command: &[&str]) -> Vec<String> {
