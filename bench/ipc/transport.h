@@ -1,9 +1,9 @@
 /*
  * What the three forms of the molecular dynamics program have of their own: how processes start, and how bytes get from one to another.
  *
- *     transport_messages.c    System V message queues, one for each pair and direction
- *     transport_memory.c      a System V segment with a place for each pair and direction, and two semaphores for each
- *     transport_mpi.c         MPI_Send and MPI_Recv
+ *     molecules_messages.c    System V message queues, one for each pair and direction
+ *     molecules_memory.c      a System V segment with a place for each pair and direction, and two semaphores for each
+ *     molecules_mpi.c         MPI_Send and MPI_Recv
  */
 #ifndef POSTRIDER_BENCH_TRANSPORT_H
 #define POSTRIDER_BENCH_TRANSPORT_H

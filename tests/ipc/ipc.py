@@ -188,7 +188,7 @@ def molecules():
     for form, launcher in launchers.items():
         binary = os.path.join(folder, f"molecules_{form}")
         compiler = ["cc"] if form != "mpi" else [os.path.join(installation, "bin/mpicc")]
-        sources = ["ipc/molecules", f"ipc/transport_{form}", "src/record"] + ["ipc/processes"] * (form != "mpi")
+        sources = ["ipc/molecules", f"ipc/molecules_{form}", "src/record"] + ["ipc/processes"] * (form != "mpi")
         sources = [os.path.join(BENCH, f"{source}.c") for source in sources]
         subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", *sources, "-o", binary, "-lm"], check=True)
         for processes in [1, 2, 4, 7]:

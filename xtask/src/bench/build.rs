@@ -41,6 +41,14 @@ const OVERLAP_PROGRAMS: [(&str, &[&str]); 3] = [
     ("sor", &["sor_exchange", "sor_files", "../src/measure", "../src/record"]),
 ];
 
+/// Programs without MPI in `bench/ipc`, and the one with it.
+const IPC_PROGRAMS: [(&str, &[&str]); 3] = [
+    ("ipc", &["../src/record"]),
+    ("molecules_messages", &["molecules", "processes", "../src/record"]),
+    ("molecules_memory", &["molecules", "processes", "../src/record"]),
+];
+const MOLECULES: (&str, &[&str]) = ("molecules_mpi", &["molecules", "../src/record"]);
+
 /// Programs without MPI.
 const FLOORS: [&str; 5] = ["floor_ring", "floor_futex", "floor_copy", "floor_file", "floor_pipe"];
 
@@ -70,7 +78,7 @@ impl Workshop {
     pub fn binaries(&self, engine: Engine) -> PathBuf {
         self.work.join(match engine {
             Engine::Openmpi => "openmpi-abi",
-            Engine::Floor => "floors",
+            Engine::Floor | Engine::Ipc(_) => "floors",
             _ => "standard-abi",
         })
     }
@@ -84,18 +92,23 @@ impl Workshop {
         for (program, sources) in OVERLAP_PROGRAMS {
             self.compile_program(Engine::Mpich, ("overlap", program), sources, &arguments)?;
         }
+        self.compile_program(Engine::Mpich, ("ipc", MOLECULES.0), MOLECULES.1, &arguments)?;
         for (program, sources) in MPI_PROGRAMS {
             self.compile_program(Engine::Mpich, (SOURCES, program), sources, &arguments)?;
         }
         if engines.contains(&Engine::Openmpi) {
             let openmpi = self.environment("openmpi", "openmpi")?;
+            let arguments = link_arguments(&openmpi, "-lmpi");
+            self.compile_program(Engine::Openmpi, ("ipc", MOLECULES.0), MOLECULES.1, &arguments)?;
             for (program, sources) in MPI_PROGRAMS {
-                let arguments = link_arguments(&openmpi, "-lmpi");
                 self.compile_program(Engine::Openmpi, (SOURCES, program), sources, &arguments)?;
             }
         }
         for program in FLOORS {
             self.compile_program(Engine::Floor, (SOURCES, program), &["record"], &[])?;
+        }
+        for (program, sources) in IPC_PROGRAMS {
+            self.compile_program(Engine::Floor, ("ipc", program), sources, &[])?;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::build::Workshop;
 use super::figures::{Program, Task};
 use super::io::Way;
+use super::ipc::Means;
 use super::octave::Front;
 use super::overlap::{Manner, Site};
 
@@ -46,6 +47,10 @@ pub enum Engine {
     #[value(skip)]
     #[serde(untagged)]
     Overlap(Manner),
+    /// System V IPC.
+    #[value(skip)]
+    #[serde(untagged)]
+    Ipc(Means),
 }
 
 /// Where ranks run, or the directory that messages in files go through.
@@ -60,8 +65,12 @@ pub enum Place {
     Tmpdir,
     /// One host of a bed.
     OneHost,
+    /// One core of this machine.
+    OneCore,
     /// Two hosts of a bed.
     TwoHosts,
+    /// Four hosts of a bed.
+    FourHosts,
     /// Hosts of a bed with one rank on each.
     Hosts,
     /// Nodes of 32 ranks that share one machine.
@@ -98,7 +107,9 @@ impl Place {
             Place::Tmpfs => "tmpfs",
             Place::Tmpdir => "tmpdir",
             Place::OneHost => "one host",
+            Place::OneCore => "one core",
             Place::TwoHosts => "two hosts",
+            Place::FourHosts => "four hosts",
             Place::Hosts => "one rank a host",
             Place::Nodes => "nodes of 32",
             Place::FastNodes => "nodes of 32, fast network",
@@ -126,6 +137,7 @@ impl Engine {
             Engine::Front(front) => front.name(),
             Engine::Io(way) => way.name(),
             Engine::Overlap(manner) => manner.name(),
+            Engine::Ipc(means) => means.name(),
         }
     }
 
@@ -142,7 +154,8 @@ impl Engine {
     /// Whether this is Postrider, in whichever way.
     pub fn is_postrider(self) -> bool {
         match self {
-            Engine::Mpich | Engine::Openmpi | Engine::Floor | Engine::Front(_) | Engine::Overlap(_) => false,
+            Engine::Mpich | Engine::Openmpi | Engine::Floor => false,
+            Engine::Front(_) | Engine::Overlap(_) | Engine::Ipc(_) => false,
             Engine::Io(way) => way != Way::OnMpich,
             _ => true,
         }
@@ -182,14 +195,14 @@ impl Engine {
     }
 
     /// The engine's launcher with the number of ranks and the program.
-    fn launcher(self, workshop: &Workshop, ranks: u32, program: &[PathBuf]) -> Result<Command> {
+    pub fn launcher(self, workshop: &Workshop, ranks: u32, program: &[PathBuf]) -> Result<Command> {
         let mut command = match self {
             Engine::Postrider => postrider(workshop, ranks, "shared-memory")?,
             Engine::PostriderFile => postrider(workshop, ranks, "file")?,
             Engine::Mpich => mpich(workshop, ranks)?,
             Engine::Openmpi => openmpi(workshop, ranks)?,
             Engine::Io(way) => way.launcher(workshop, ranks)?,
-            Engine::Floor | Engine::Front(_) | Engine::Overlap(_) => {
+            Engine::Floor | Engine::Front(_) | Engine::Overlap(_) | Engine::Ipc(_) => {
                 bail!("{} has no launcher of its own", self.name())
             }
             Engine::PostriderScp | Engine::PostriderCentral | Engine::PostriderCentralSlow => {

@@ -17,6 +17,7 @@ mod engines;
 mod figures;
 mod hosts;
 mod io;
+mod ipc;
 mod kind;
 pub mod machine;
 mod octave;
@@ -73,6 +74,8 @@ enum Other {
     Hosts(hosts::Arguments),
     /// Measure files beside ROMIO and OMPIO: atomic mode, shared pointers as figures 8 to 10 of the paper do, and arrays.
     Io(io::Arguments),
+    /// Measure System V IPC beside the kernel's, and molecular dynamics over it and over MPI, as tables 1 and 2 and figure 1 of the paper do.
+    Ipc(ipc::Arguments),
     /// Measure C, Python and Octave in each of its ways beside MatlabMPI's own way of files, as figures 1 to 5 of the paper do.
     Octave(octave::Arguments),
     /// Measure programs whose calls are made asynchronous, as figures 2 to 6 of the paper do.
@@ -86,6 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.other {
         Some(Other::Hosts(arguments)) => return hosts::run(arguments),
         Some(Other::Io(arguments)) => return io::run(arguments),
+        Some(Other::Ipc(arguments)) => return ipc::run(arguments),
         Some(Other::Octave(arguments)) => return octave::run(arguments),
         Some(Other::Overlap(arguments)) => return overlap::run(arguments),
         Some(Other::Tune(arguments)) => return tune::run(arguments),

@@ -12,7 +12,7 @@ use super::targets::{self, Target};
 
 const METHOD: &str = "\
 Other pages: [between hosts](BENCHMARKS_HOSTS.md), [Octave beside C and Python](BENCHMARKS_OCTAVE.md), [files](BENCHMARKS_FILES.md),
-[calls made asynchronous](BENCHMARKS_OVERLAP.md).
+[calls made asynchronous](BENCHMARKS_OVERLAP.md), [System V IPC](BENCHMARKS_IPC.md).
 
 Written by `cargo xtask bench --report DIR`; edit the program, not this page.
 

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 
 use super::engines::{Engine, Place};
 use super::io::Way;
+use super::ipc::{self, Means};
 use super::octave::{self, Front};
 use super::overlap::{self, Manner};
 use super::overview;
@@ -44,7 +45,8 @@ fn columns() -> impl Iterator<Item = Engine> {
     let ways = Way::ALL.into_iter().map(Engine::Io);
     let fronts = Front::value_variants().iter().copied().map(Engine::Front);
     let manners = Manner::value_variants().iter().copied().map(Engine::Overlap);
-    ENGINES.into_iter().chain(ways).chain(fronts).chain(manners)
+    let means = Means::value_variants().iter().copied().map(Engine::Ipc);
+    means.chain(ENGINES).chain(ways).chain(fronts).chain(manners)
 }
 
 /// All tables of a session: the overviews, and the quantities in the order in which they were measured.
@@ -87,7 +89,8 @@ fn table(run: &Run, figure: &str, place: Place) -> Table {
     }
     let row = |(&(ranks, bytes), ratio): (&(u32, u64), &Option<f64>)| {
         let shown = overlap::size(figure, bytes).filter(|_| matches!(place, Place::Overlap(_)));
-        let mut row = vec![ranks.to_string(), shown.unwrap_or_else(|| size(bytes))];
+        let shown = shown.or_else(|| ipc::size(figure, bytes)).unwrap_or_else(|| size(bytes));
+        let mut row = vec![ranks.to_string(), shown];
         row.extend(columns.iter().map(|&engine| {
             match value(&cells, engine, (ranks, bytes)) {
                 None => failures
@@ -203,6 +206,15 @@ mod tests {
         ]);
         let ratios: Vec<_> = tables(&run).into_iter().flat_map(|table| table.ratios).collect();
         assert_eq!(ratios, [Some(0.5), Some(0.5)]);
+    }
+
+    #[test]
+    fn every_engine_is_found_again_by_its_name() {
+        for engine in columns() {
+            let name = serde_json::to_string(&engine).expect("a name");
+            assert_eq!(name, format!("\"{}\"", engine.name()));
+            assert_eq!(serde_json::from_str::<Engine>(&name).expect("an engine"), engine);
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ const GENERATED: &[&str] = &[
     "docs/BENCHMARKS.md",
     "docs/BENCHMARKS_FILES.md",
     "docs/BENCHMARKS_OVERLAP.md",
+    "docs/BENCHMARKS_IPC.md",
     "docs/BENCHMARKS_HOSTS.md",
     "docs/BENCHMARKS_OCTAVE.md",
 ];

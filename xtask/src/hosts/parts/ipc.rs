@@ -23,7 +23,7 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
         workspace::run(compiler.arg(source).arg("-pthread").arg("-o").arg(folder.join(program)))?;
     }
     let bench = workspace::root().join("bench");
-    let parts = ["ipc/molecules.c", "ipc/processes.c", "ipc/transport_messages.c", "src/record.c"];
+    let parts = ["ipc/molecules.c", "ipc/processes.c", "ipc/molecules_messages.c", "src/record.c"];
     let mut compiler = Command::new("cc");
     compiler.args(parts.map(|part| bench.join(part))).arg("-o").arg(folder.join("molecules")).arg("-lm");
     workspace::run(&mut compiler)?;
