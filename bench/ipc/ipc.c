@@ -11,12 +11,14 @@
 #define _GNU_SOURCE
 #include "../src/record.h"
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +38,15 @@ static void must(int good)
         perror("ipc");
         exit(1);
     }
+}
+
+/* A child that ends with its parent. */
+static pid_t fork_tied(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return child;
 }
 
 /* Where the two ends of a ping-pong send to and receive from. */
@@ -81,7 +92,7 @@ static void ping_pong_here(size_t bytes, int turns)
     int queue = msgget(IPC_PRIVATE, 0600);
     must(queue != -1);
     const struct way ways[2] = {{queue, 1}, {queue, 2}};
-    pid_t child = fork();
+    pid_t child = fork_tied();
     ping_pong(ways, bytes, turns, child == 0);
     if (child == 0)
         _exit(0);
@@ -111,7 +122,7 @@ static void semaphore(int turns)
 static void alternate(int turns)
 {
     int set = semget(IPC_PRIVATE, 2, 0600);
-    pid_t child = fork();
+    pid_t child = fork_tied();
     int own = child == 0;
     double times_s[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
