@@ -245,7 +245,7 @@ impl Instance {
         let alone = state.sleepers == 0;
         state.rests = true;
         let ticket = self.waiter.prepare(state.transport.rest(alone));
-        if !matches!(ticket, Ticket::Kept) {
+        if !matches!(ticket, Ticket::Kept(_)) {
             state.progress()?;
             state.decide(true)?;
             if let Some(result) = ready(&mut state) {

@@ -14,6 +14,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -110,7 +111,7 @@ fn refused(verb: &str, path: &Path, reason: io::Error) -> Error {
 pub struct Inbox {
     directory: Directory,
     events: OwnedFd,
-    waking: OwnedFd,
+    waking: Mutex<Waking>,
     /// Where the files are, and for which rank, if what stands in the inbox only announces them.
     central: Option<(Directory, u32)>,
 }
@@ -305,10 +306,7 @@ impl Inbox {
         if watch < 0 {
             return Err(cannot());
         }
-        // SAFETY: no pointer is passed.
-        let waking =
-            owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).ok_or_else(cannot)?;
-        Ok(Self { directory, events, waking, central: None })
+        Ok(Self { directory, events, waking: Mutex::default(), central: None })
     }
 
     /// Makes the inbox at `path` in which files are only announced; the files themselves lie in `central`, as parcels for `rank`.
@@ -417,26 +415,71 @@ impl Inbox {
         self.directory.remove(&spare.name)
     }
 
-    /// Sleeps until a file has come, another thread calls [`Inbox::wake`], or `limit` has passed, which is what true means.
-    pub fn sleep(&self, limit: Duration) -> bool {
-        let ready = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut both = [ready(&self.events), ready(&self.waking)];
-        let time = libc::timespec {
-            tv_sec: limit.as_secs() as libc::time_t,
-            tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
-        };
-        // SAFETY: two descriptors, both open, and a valid time.
-        let woken = unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
-        if both[1].revents != 0 {
-            let _ = borrowed(self.waking.as_raw_fd()).read(&mut [0; 8]);
-        }
-        woken == 0
+    /// How often threads have been woken: whoever wants to sleep keeps it, and looks once more for what it waits for.
+    pub fn calls(&self) -> u64 {
+        self.waking().calls
+    }
+
+    /// Sleeps until a file has come, another thread has called [`Inbox::wake`] since there were so many calls, or `limit` has passed, which is
+    /// what true means.
+    pub fn sleep(&self, calls: u64, limit: Duration) -> bool {
+        BELL.with(|bell| {
+            // A thread that cannot be woken looks often.
+            let (number, limit) = match bell {
+                Some(bell) => (bell.as_raw_fd(), limit),
+                None => (-1, limit.min(Duration::from_millis(1))),
+            };
+            let mut waking = self.waking();
+            if waking.calls != calls {
+                return false;
+            }
+            waking.sleepers.push(number);
+            drop(waking);
+            let mut both = [self.events.as_raw_fd(), number].map(|fd| libc::pollfd {
+                fd,
+                events: libc::POLLIN,
+                revents: 0,
+            });
+            let time = libc::timespec {
+                tv_sec: limit.as_secs() as libc::time_t,
+                tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
+            };
+            // SAFETY: two descriptors, both open or, the second, none, and a valid time.
+            let woken = unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+            self.waking().sleepers.retain(|sleeper| *sleeper != number);
+            if number >= 0 {
+                let _ = borrowed(number).read(&mut [0; 8]);
+            }
+            woken == 0
+        })
     }
 
     /// Wakes the threads of this process that sleep here.
     pub fn wake(&self) {
-        let _ = borrowed(self.waking.as_raw_fd()).write(&1_u64.to_ne_bytes());
+        let mut waking = self.waking();
+        waking.calls += 1;
+        for sleeper in waking.sleepers.iter().filter(|sleeper| **sleeper >= 0) {
+            let _ = borrowed(*sleeper).write(&1_u64.to_ne_bytes());
+        }
     }
+
+    fn waking(&self) -> MutexGuard<'_, Waking> {
+        self.waking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Threads that wake each other: each sleeper has a descriptor of its own, since of one for all the thread that wakes the others could take the call
+/// back when it goes to sleep itself.
+#[derive(Debug, Default)]
+struct Waking {
+    calls: u64,
+    sleepers: Vec<RawFd>,
+}
+
+thread_local! {
+    /// By which this thread is woken.
+    // SAFETY: no pointer is passed.
+    static BELL: Option<OwnedFd> = owned(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) });
 }
 
 impl AsFd for Inbox {
@@ -580,7 +623,7 @@ mod tests {
         let memory = UserMemory::of(&mut body);
         memory.offset(99_990).write(b"the end");
         outbox.send(c"7.1", b"head", memory, 100_000).unwrap();
-        inbox.sleep(Duration::from_secs(60));
+        inbox.sleep(inbox.calls(), Duration::from_secs(60));
         let mut names = Vec::new();
         assert!(inbox.arrived(|name| names.push(name.to_owned())).unwrap());
         assert_eq!(names, ["7.1"]);
@@ -596,6 +639,22 @@ mod tests {
         assert_eq!(&end, b"the end");
         inbox.remove(c"7.1").unwrap();
         inbox.scan(|name| panic!("{name} was left behind")).unwrap();
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_wakes_another_and_sleeps_itself_does_not_take_the_call_back() {
+        let path = scratch().join("waking");
+        let inbox = Inbox::create(&path).unwrap();
+        let before = inbox.calls();
+        let slept_through = std::thread::scope(|scope| {
+            let other = scope.spawn(|| inbox.sleep(before, Duration::from_secs(60)));
+            inbox.wake();
+            assert!(inbox.sleep(inbox.calls(), Duration::from_millis(1)));
+            other.join().unwrap()
+        });
+        assert!(!slept_through);
+        assert!(!inbox.sleep(before, Duration::from_secs(60)));
         fs::remove_dir_all(path).unwrap();
     }
 

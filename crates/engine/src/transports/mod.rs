@@ -208,8 +208,8 @@ pub enum Ticket {
     Futex(postrider_os::wait::Ticket),
     /// Of a doorbell too, beside a link.
     Watch(Watch),
-    /// The system keeps count by itself.
-    Kept,
+    /// The system keeps count by itself; how often threads had been woken.
+    Kept(u64),
 }
 
 impl Waiter {
@@ -224,7 +224,8 @@ impl Waiter {
                 Ticket::Watch(watch)
             }
             (Self::Doorbell(job, rank), None) => Ticket::Futex(job.doorbell(*rank).prepare()),
-            (Self::Inbox(..) | Self::Simulated(_), _) => Ticket::Kept,
+            (Self::Inbox(inbox, ..), _) => Ticket::Kept(inbox.calls()),
+            (Self::Simulated(_), _) => Ticket::Kept(0),
         }
     }
 
@@ -234,7 +235,8 @@ impl Waiter {
         match self {
             Self::Alone(loner) => Ticket::Futex(loner.doorbell().prepare_beside()),
             Self::Doorbell(job, rank) => Ticket::Futex(job.doorbell(*rank).prepare_beside()),
-            Self::Inbox(..) | Self::Simulated(_) => Ticket::Kept,
+            Self::Inbox(inbox, ..) => Ticket::Kept(inbox.calls()),
+            Self::Simulated(_) => Ticket::Kept(0),
         }
     }
 
@@ -274,9 +276,10 @@ impl Waiter {
             (Self::Doorbell(job, rank), Ticket::Futex(ticket)) => {
                 job.doorbell(*rank).sleep(ticket, Some(limit))
             }
-            (Self::Inbox(inbox, ..), _) => inbox.sleep(limit),
+            (Self::Inbox(inbox, ..), Ticket::Kept(calls)) => inbox.sleep(calls, limit),
+            (Self::Inbox(..), Ticket::Futex(_)) => false,
             (Self::Simulated(bell), _) => bell.sleep(limit),
-            (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept) => false,
+            (Self::Alone(_) | Self::Doorbell(..), Ticket::Kept(_)) => false,
         }
     }
 
