@@ -1,5 +1,6 @@
 /* exchange.c: see exchange.h. */
 #include "exchange.h"
+#include "mex_shared.h"
 #include "problem.h"
 
 #include <stdio.h>
@@ -45,6 +46,7 @@ const char *exchange_begin(void)
         return wrong;
     if (exchange.finalized)
         return "MPI has been finalized and cannot be started a second time";
+    keep_freed_memory();
     if (!was_initialized)
         wrong = mpi_problem(MPI_Init(NULL, NULL), "MPI_Init");
     if (wrong)

@@ -3,7 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #if !MX_HAS_INTERLEAVED_COMPLEX
 #error "Build with interleaved complex arrays: mex -R2018a, or octave/build."
@@ -83,9 +87,25 @@ mxArray *same_value(const mxArray *value)
 /* Octave copies an array made by mxCreateNumericArray when the MEX function
    returns it, and in Octave 7 such an array has room for the real parts only when
    it is complex.  What one of its own functions made is returned as it is.  So
-   large and complex arrays are made by resize(zero, dims) of Octave, where zero is
-   a scalar of the right class; the complex one is 1i, since Octave makes an array
-   real when it holds real numbers only. */
+   large and complex arrays are made by functions of Octave, of a scalar of the right class. */
+
+/* uninitialized.cc, or NULL where it is of another Octave. */
+static mxArray *create_uninitialized(mxClassID class_id, mwSize dimensions, const mwSize *dims)
+{
+    static int missing;
+    mxArray *arguments[2], *made = NULL, *error;
+    if (missing)
+        return NULL;
+    arguments[0] = mxCreateNumericMatrix(1, 1, class_id, mxREAL);
+    arguments[1] = row_of_extents(dimensions, dims);
+    error = mexCallMATLABWithTrap(1, &made, 2, arguments, "postrider.uninitialized");
+    mxDestroyArray(arguments[0]);
+    mxDestroyArray(arguments[1]);
+    missing = error != NULL;
+    return missing ? NULL : made;
+}
+
+/* By resize(zero, dims); the complex zero is 1i, since Octave makes an array real when it holds real numbers only. */
 static mxArray *create_by_resize(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims)
 {
     mxArray *arguments[2], *made;
@@ -119,20 +139,35 @@ mxArray *complex_of(mxArray *array)
 mxArray *dense_array(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int large)
 {
     mwSize elements = 1, i;
+    mxArray *made = NULL;
     if (class_id == mxLOGICAL_CLASS)
         return mxCreateLogicalArray(dimensions, dims);
     if (class_id == mxCHAR_CLASS)
         return mxCreateCharArray(dimensions, dims);
     for (i = 0; i < dimensions; i++)
         elements *= dims[i];
-    (void)large, (void)elements;
+    (void)large, (void)elements, (void)made;
 #ifdef POSTRIDER_OCTAVE
+    if (elements && large && !complex && (class_id == mxDOUBLE_CLASS || class_id == mxSINGLE_CLASS))
+        made = create_uninitialized(class_id, dimensions, dims);
+    if (made)
+        return made;
     if (elements && (large || complex))
         return create_by_resize(class_id, complex, dimensions, dims);
     if (complex)
         return complex_of(mxCreateNumericArray(dimensions, dims, class_id, mxREAL));
 #endif
     return mxCreateUninitNumericArray(dimensions, (mwSize *)dims, class_id, complex ? mxCOMPLEX : mxREAL);
+}
+
+void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+    if (!getenv("MALLOC_MMAP_THRESHOLD_") && !getenv("MALLOC_TRIM_THRESHOLD_") && !getenv("GLIBC_TUNABLES")) {
+        mallopt(M_MMAP_THRESHOLD, 1 << 30);
+        mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    }
+#endif
 }
 
 mxArray *row_of_extents(mwSize dimensions, const mwSize *dims)

@@ -34,6 +34,10 @@ mxArray *complex_of(mxArray *array);
 /* A full array whose elements are open.  A large one is made so that it is not copied when the MEX function returns it. */
 mxArray *dense_array(mxClassID class_id, int complex, mwSize dimensions, const mwSize *dims, int large);
 
+/* From now on the process keeps up to a gigabyte of what it frees.  The C library would give an array back to the system, and each one
+   that is received would be made of new pages, which takes longer than its message.  Who has set the C library's own variables has his way. */
+void keep_freed_memory(void);
+
 /* The extents as a row of doubles, for functions of the interpreter. */
 mxArray *row_of_extents(mwSize dimensions, const mwSize *dims);
 

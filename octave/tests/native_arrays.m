@@ -19,6 +19,7 @@ function native_arrays(c)
   probes(c, next, previous);
   parts(c, next, previous);
   buffers(c, next, previous);
+  large(c, next, previous);
 end
 
 function name = kind(A)
@@ -140,4 +141,28 @@ function buffers(c, next, previous)
     b = mpi.Buffer(A{1});
     assert(same_value(b.get(), A{1}));
   end
+end
+
+% What is received into is new memory, of any content, and is the receiver's own.
+function large(c, next, previous)
+  for A = {reshape(1:120000, 40, 50, 60), single(1:1e5), (1:1e5)', complex((1:5e4)', 0)}
+    A = A{1};
+    like = A;
+    like(:) = -1;
+    for round = 1:3
+      got = c.Sendrecv(A + round, next, 8, like, previous, 8);
+      assert(same_value(got, A + round) || iscomplex(A) && isequal(got, A + round));
+      assert(class(got), class(A));
+      got(:) = 0;
+      assert(all(like(:) == -1));
+    end
+    [got, status] = c.Sendrecv(A(1:10), next, 9, like, previous, 9);
+    assert(size(got), size(A));
+    assert(got(1:10)(:), A(1:10)(:));
+    assert(all(got(11:end) == -1));
+  end
+  c.send(single(reshape(1:3e5, 100, 30, 100)), next, 10);
+  assert(same_value(c.recv(previous, 10), single(reshape(1:3e5, 100, 30, 100))));
+  big = c.Allgather((1:4e4)' + c.rank);
+  assert(big, (1:4e4)' + (0:c.size - 1));
 end
