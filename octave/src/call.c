@@ -691,6 +691,62 @@ static const char *wait_for_envelope(struct call *call, const struct row *row)
     return wait_for_message(COMM(0), NUMBER(source), NUMBER(source + 1));
 }
 
+/* Sends and collectives wait for others without being asked.  An operation of the program's own would call the language from the
+   other thread. */
+static int is_run_apart(const struct row *row, const struct reading *reading)
+{
+    static const char *const NAMES[] = {"Send", "Ssend", "barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv",
+                                        "Alltoall", "Alltoallv", "Alltoallw", "Reduce", "Allreduce", "Scan", "Exscan", "ReduceScatter",
+                                        "ReduceScatterBlock", "NeighborAllgather", "NeighborAllgatherv", "NeighborAlltoall",
+                                        "NeighborAlltoallv", "NeighborAlltoallw"};
+    MPI_Comm comm;
+    size_t i;
+    int k, named = 0;
+    if (!waits_can_end() || strncmp(row->name, "Comm.", 5) != 0)
+        return 0;
+    for (i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        named |= strcmp(row->name + 5, NAMES[i]) == 0;
+    for (k = 0; k < reading->count; k++)
+        named &= reading->items[k].letter != 'o' || !reading->values[k] || mxIsChar(reading->values[k]);
+    return named && !read_communicator(reading->values[0], &comm) && runs_apart(comm);
+}
+
+struct apart_call {
+    const struct row *row;
+    struct call call;
+};
+
+static int run_row(void *context)
+{
+    struct apart_call *apart = context;
+    return apart->row->run(&apart->call);
+}
+
+/* The call is in memory that stays where control-C ends the wait, as do the arrays of what is lasting. */
+static const char *call_apart(const struct row *row, struct reading *reading, int nlhs, mxArray *plhs[])
+{
+    struct apart_call *apart = calloc(1, sizeof *apart);
+    const char *wrong;
+    int code = MPI_SUCCESS;
+    if (!apart)
+        return argument_problem("out of memory for a call");
+    apart->row = row;
+    apart->call.size = apart->call.own_size = 1;
+    apart->call.lasting = 1;
+    wrong = read_inputs(&apart->call, row, reading);
+    if (!wrong) {
+        wrong = run_apart(run_row, apart, &code);
+        if (wrong)
+            return wrong;
+        wrong = mpi_problem(code, row->name);
+    }
+    if (!wrong)
+        take_results(&apart->call, row, reading, nlhs, plhs);
+    call_release(&apart->call);
+    free(apart);
+    return wrong;
+}
+
 const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[], int *found)
 {
     const struct row *row = find_row(name);
@@ -708,6 +764,8 @@ const char *call_row(const char *name, int nlhs, mxArray *plhs[], int nrhs, cons
     wrong = read_signature(row, &reading, nrhs, prhs);
     if (!wrong)
         wrong = most_outputs(&reading, nlhs);
+    if (!wrong && is_run_apart(row, &reading))
+        return call_apart(row, &reading, nlhs, plhs);
     if (!wrong)
         wrong = read_inputs(&call, row, &reading);
     if (!wrong)

@@ -289,6 +289,10 @@ int is_interrupted(void);
 const char *pause_a_little(int *turns);
 /* Until there is a message, where waits can end. */
 const char *wait_for_message(MPI_Comm comm, int source, int tag);
+/* Whether what waits for others of the communicator runs in a thread of its own, so that control-C can end the wait. */
+int runs_apart(MPI_Comm comm);
+/* `*code` is what run(context) returns.  Where control-C ends the wait, run() goes on, and what it uses has to stay. */
+const char *run_apart(int (*run)(void *context), void *context, int *code);
 
 /* ---- attached.c: memory for buffered sends ---- */
 

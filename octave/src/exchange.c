@@ -39,7 +39,7 @@ enum { BUFFER_KEPT_BYTES = 1 << 20 };
 
 const char *exchange_begin(void)
 {
-    int was_initialized = 0, found = 0;
+    int was_initialized = 0, found = 0, level;
     int *tag_max;
     const char *wrong = mpi_problem(MPI_Initialized(&was_initialized), "MPI_Initialized");
     if (wrong || exchange.running)
@@ -48,7 +48,8 @@ const char *exchange_begin(void)
         return "MPI has been finalized and cannot be started a second time";
     keep_freed_memory();
     if (!was_initialized)
-        wrong = mpi_problem(MPI_Init(NULL, NULL), "MPI_Init");
+        wrong = mpi_problem(MPI_Init_thread(NULL, NULL, getenv("POSTRIDER_JOB") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level),
+                            "MPI_Init_thread");
     if (wrong)
         return wrong;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -2,7 +2,8 @@
  *
  * Octave and MATLAB note control-C in a flag, and look at it between the steps of a program, so that a call of MPI that waits would wait
  * on.  In a session that no launcher has started, the waits for messages and requests ask again and again instead, and end when the flag
- * is set.  Under a launcher control-C is its affair: it ends the job.  The flags are those of the running program, found by name, so that
+ * is set.  A collective cannot be asked: it matches no nonblocking one of others (MPI 5.0, section 6.12), so it runs in a thread of its own,
+ * which control-C leaves behind with its memory.  Under a launcher control-C is its affair: it ends the job.  The flags are those of the running program, found by name, so that
  * the MEX file needs none of its libraries.
  */
 #define _GNU_SOURCE
@@ -10,6 +11,7 @@
 #include "problem.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -95,4 +97,72 @@ const char *wait_for_message(MPI_Comm comm, int source, int tag)
             wrong = pause_a_little(&turns);
     }
     return wrong;
+}
+
+/* ---- calls that cannot be asked ---- */
+
+/* The thread writes `code`, and then `done`; who waits reads them in the other order. */
+struct apart {
+    int (*run)(void *context);
+    void *context;
+    int code;
+    int done;
+};
+
+static void *run_thread(void *argument)
+{
+    struct apart *apart = argument;
+    apart->code = apart->run(apart->context);
+    __atomic_store_n(&apart->done, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Signals are for the thread that waits. */
+static int start_thread(pthread_t *thread, struct apart *apart)
+{
+    sigset_t all, before;
+    int failed;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(thread, NULL, run_thread, apart);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed;
+}
+
+int runs_apart(MPI_Comm comm)
+{
+    int level = MPI_THREAD_SINGLE, size = 0, inter = 0;
+    if (!waits_can_end())
+        return 0;
+    MPI_Query_thread(&level);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_test_inter(comm, &inter);
+    return level == MPI_THREAD_MULTIPLE && (size > 1 || inter);
+}
+
+const char *run_apart(int (*run)(void *context), void *context, int *code)
+{
+    struct apart *apart = calloc(1, sizeof *apart);
+    const char *wrong = NULL;
+    pthread_t thread;
+    int turns = 0;
+    if (!apart)
+        return argument_problem("out of memory for a call");
+    apart->run = run;
+    apart->context = context;
+    if (!start_thread(&thread, apart)) {
+        free(apart);
+        *code = run(context);
+        return NULL;
+    }
+    while (!wrong && !__atomic_load_n(&apart->done, __ATOMIC_ACQUIRE))
+        wrong = pause_a_little(&turns);
+    if (wrong) {
+        pthread_detach(thread);
+        return wrong;
+    }
+    pthread_join(thread, NULL);
+    *code = apart->code;
+    free(apart);
+    return NULL;
 }

@@ -241,7 +241,7 @@ static const char *no_payload(void *context, void *to, uint64_t bytes)
     return argument_problem("a value has a part that is not in its message");
 }
 
-/* ---- broadcast ---- */
+/* ---- the first step of a collective ---- */
 
 /* What travels with the length. */
 enum { FIRST_BYTES = 1024 };
@@ -250,6 +250,54 @@ struct first {
     uint64_t bytes;
     unsigned char start[FIRST_BYTES - sizeof(uint64_t)];
 };
+
+/* In its first step a process waits for the others, and knows then that they are there: there control-C ends the wait.  The memory is of
+   mxCalloc(), and stays for good in that case. */
+struct step {
+    enum { BROADCAST, GATHER, SCATTER, ALL_GATHER, ALL_TO_ALL, AGREE } kind;
+    void *from;
+    void *to;
+    int root;
+    MPI_Comm comm;
+};
+
+static int run_step(void *context)
+{
+    const struct step *step = context;
+    switch (step->kind) {
+    case BROADCAST: return MPI_Bcast(step->to, FIRST_BYTES, MPI_BYTE, step->root, step->comm);
+    case GATHER: return MPI_Gather(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->root, step->comm);
+    case SCATTER: return MPI_Scatter(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->root, step->comm);
+    case ALL_GATHER: return MPI_Allgather(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->comm);
+    case ALL_TO_ALL: return MPI_Alltoall(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->comm);
+    default: return MPI_Allreduce(MPI_IN_PLACE, step->to, 2, MPI_INT64_T, MPI_MAX, step->comm);
+    }
+}
+
+/* `memory` and `also` are what `step` uses, from their starts. */
+static const char *first_step(struct step step, void *memory, void *also)
+{
+    struct step *kept;
+    const char *wrong;
+    int code = MPI_SUCCESS;
+    if (!runs_apart(step.comm))
+        return mpi_problem(run_step(&step), "a collective");
+    kept = malloc(sizeof *kept);
+    if (!kept)
+        return argument_problem("out of memory for a collective");
+    *kept = step;
+    wrong = run_apart(run_step, kept, &code);
+    if (!wrong) {
+        free(kept);
+        return mpi_problem(code, "a collective");
+    }
+    mexMakeMemoryPersistent(memory);
+    if (also)
+        mexMakeMemoryPersistent(also);
+    return wrong;
+}
+
+/* ---- broadcast ---- */
 
 /* Over an inter-communicator there are always two steps, since those who only say MPI_PROC_NULL have to make as many calls. */
 struct broadcast {
@@ -266,17 +314,17 @@ static const char *broadcast_payload(void *context, void *to, uint64_t bytes)
 
 static const char *broadcast_out(struct broadcast *to, const mxArray *value)
 {
-    struct first first;
+    struct first *first;
     size_t used, start, k;
     const char *left, *wrong = encode(value, to->inter);
     if (wrong)
         return wrong;
     used = collected.buffer.used;
-    start = used < sizeof first.start ? used : sizeof first.start;
-    memset(&first, 0, sizeof first);
-    first.bytes = used;
-    memcpy(first.start, collected.buffer.bytes, start);
-    wrong = mpi_problem(MPI_Bcast(&first, sizeof first, MPI_BYTE, to->root, to->comm), "MPI_Bcast");
+    first = mxCalloc(1, sizeof *first);
+    start = used < sizeof first->start ? used : sizeof first->start;
+    first->bytes = used;
+    memcpy(first->start, collected.buffer.bytes, start);
+    wrong = first_step((struct step){BROADCAST, NULL, first, to->root, to->comm}, first, NULL);
     if (!wrong && (used > start || to->inter))
         wrong = broadcast_payload(to, collected.buffer.bytes + start, used - start);
     for (k = 0; k < collected.payload_count && !wrong; k++) {
@@ -289,18 +337,19 @@ static const char *broadcast_out(struct broadcast *to, const mxArray *value)
 
 static const char *broadcast_in(struct broadcast *from, mxArray **value)
 {
-    struct first first;
+    struct first *first = mxCalloc(1, sizeof *first);
+    const size_t room = sizeof first->start;
     unsigned char *bytes;
-    const char *wrong = mpi_problem(MPI_Bcast(&first, sizeof first, MPI_BYTE, from->root, from->comm), "MPI_Bcast");
+    const char *wrong = first_step((struct step){BROADCAST, NULL, first, from->root, from->comm}, first, NULL);
     if (wrong)
         return wrong;
-    bytes = mxMalloc((size_t)first.bytes + 1);
-    memcpy(bytes, first.start, first.bytes < sizeof first.start ? first.bytes : sizeof first.start);
-    if (first.bytes > sizeof first.start)
-        wrong = broadcast_payload(from, bytes + sizeof first.start, first.bytes - sizeof first.start);
+    bytes = mxMalloc((size_t)first->bytes + 1);
+    memcpy(bytes, first->start, first->bytes < room ? first->bytes : room);
+    if (first->bytes > room)
+        wrong = broadcast_payload(from, bytes + room, first->bytes - room);
     else if (from->inter)
         wrong = broadcast_payload(from, bytes, 0);
-    return wrong ? wrong : decode(bytes, (size_t)first.bytes, value, broadcast_payload, from);
+    return wrong ? wrong : decode(bytes, (size_t)first->bytes, value, broadcast_payload, from);
 }
 
 /* Whether this process gives, 1, takes, 0, or is in the root's group of an inter-communicator and does neither, -1. */
@@ -361,7 +410,7 @@ static const char *value_bcast(int nlhs, mxArray *plhs[], int nrhs, const mxArra
 
 /* ---- gather, scatter, all to all ---- */
 
-/* Encodings side by side, one for each process. */
+/* Encodings side by side, one for each process.  Behind the counts is the length of this process's own. */
 struct parts {
     unsigned char *bytes;
     MPI_Count *counts;
@@ -440,18 +489,19 @@ static const char *parts_of_values(const mxArray *cell, int size, struct parts *
 static const char *gather(MPI_Comm comm, const mxArray *value, int root, int gives, mxArray **cell)
 {
     struct parts parts;
-    MPI_Count own = 0;
+    MPI_Count *own;
     const char *wrong = gives <= 0 || root != MPI_ROOT ? encode(value, 1) : NULL;
     if (wrong)
         return wrong;
-    own = (MPI_Count)collected.buffer.used;
     make_parts(&parts, size_of(comm));
-    wrong = mpi_problem(MPI_Gather(&own, 1, MPI_COUNT, parts.counts, 1, MPI_COUNT, root, comm), "MPI_Gather");
+    own = &parts.counts[parts.size];
+    *own = (MPI_Count)collected.buffer.used;
+    wrong = first_step((struct step){GATHER, own, parts.counts, root, comm}, parts.counts, NULL);
     if (wrong)
         return wrong;
     if (gives == 1)
         lay_out(&parts);
-    wrong = mpi_problem(MPI_Gatherv_c(collected.buffer.bytes, own, MPI_BYTE, parts.bytes, parts.counts, parts.displacements,
+    wrong = mpi_problem(MPI_Gatherv_c(collected.buffer.bytes, *own, MPI_BYTE, parts.bytes, parts.counts, parts.displacements,
                                       MPI_BYTE, root, comm), "MPI_Gatherv");
     if (!wrong && gives == 1)
         return values_of_parts(&parts, cell);
@@ -477,17 +527,18 @@ static const char *value_gather(int nlhs, mxArray *plhs[], int nrhs, const mxArr
 static const char *allgather(MPI_Comm comm, const mxArray *value, mxArray **cell)
 {
     struct parts parts;
-    MPI_Count own;
+    MPI_Count *own;
     const char *wrong = encode(value, 1);
     if (wrong)
         return wrong;
-    own = (MPI_Count)collected.buffer.used;
     make_parts(&parts, size_of(comm));
-    wrong = mpi_problem(MPI_Allgather(&own, 1, MPI_COUNT, parts.counts, 1, MPI_COUNT, comm), "MPI_Allgather");
+    own = &parts.counts[parts.size];
+    *own = (MPI_Count)collected.buffer.used;
+    wrong = first_step((struct step){ALL_GATHER, own, parts.counts, 0, comm}, parts.counts, NULL);
     if (wrong)
         return wrong;
     lay_out(&parts);
-    wrong = mpi_problem(MPI_Allgatherv_c(collected.buffer.bytes, own, MPI_BYTE, parts.bytes, parts.counts, parts.displacements,
+    wrong = mpi_problem(MPI_Allgatherv_c(collected.buffer.bytes, *own, MPI_BYTE, parts.bytes, parts.counts, parts.displacements,
                                          MPI_BYTE, comm), "MPI_Allgatherv");
     return wrong ? wrong : values_of_parts(&parts, cell);
 }
@@ -505,7 +556,7 @@ static const char *value_scatter(int nlhs, mxArray *plhs[], int nrhs, const mxAr
 {
     struct parts parts = {NULL, NULL, NULL, 0};
     MPI_Comm comm;
-    MPI_Count own = 0;
+    MPI_Count *own;
     unsigned char *bytes;
     int root, gives;
     const char *wrong = nrhs < 1 ? argument_problem("c.scatter(cell, root) is wanted") : read_communicator(prhs[0], &comm);
@@ -520,16 +571,17 @@ static const char *value_scatter(int nlhs, mxArray *plhs[], int nrhs, const mxAr
         return wrong;
     if (gives != 1)
         make_parts(&parts, 0);
-    wrong = mpi_problem(MPI_Scatter(parts.counts, 1, MPI_COUNT, &own, 1, MPI_COUNT, root, comm), "MPI_Scatter");
+    own = &parts.counts[parts.size];
+    wrong = first_step((struct step){SCATTER, parts.counts, own, root, comm}, parts.counts, NULL);
     if (wrong)
         return wrong;
-    bytes = mxMalloc((size_t)own + 1);
-    wrong = mpi_problem(MPI_Scatterv_c(parts.bytes, parts.counts, parts.displacements, MPI_BYTE, bytes, own, MPI_BYTE, root, comm),
+    bytes = mxMalloc((size_t)*own + 1);
+    wrong = mpi_problem(MPI_Scatterv_c(parts.bytes, parts.counts, parts.displacements, MPI_BYTE, bytes, *own, MPI_BYTE, root, comm),
                         "MPI_Scatterv");
     if (wrong)
         return wrong;
-    if (own)
-        return decode(bytes, (size_t)own, &plhs[0], no_payload, NULL);
+    if (*own)
+        return decode(bytes, (size_t)*own, &plhs[0], no_payload, NULL);
     plhs[0] = empty();
     return NULL;
 }
@@ -546,7 +598,7 @@ static const char *value_alltoall(int nlhs, mxArray *plhs[], int nrhs, const mxA
     if (wrong)
         return wrong;
     make_parts(&received, sent.size);
-    wrong = mpi_problem(MPI_Alltoall(sent.counts, 1, MPI_COUNT, received.counts, 1, MPI_COUNT, comm), "MPI_Alltoall");
+    wrong = first_step((struct step){ALL_TO_ALL, sent.counts, received.counts, 0, comm}, sent.counts, received.counts);
     if (wrong)
         return wrong;
     lay_out(&received);
@@ -680,13 +732,14 @@ static const char *reduce_values(MPI_Comm comm, const mxArray *value, const mxAr
    arrays or complex ones that the language has made real, the language computes. */
 static const char *agree(MPI_Comm comm, const mxArray *value, int usable, int *all)
 {
-    int64_t kind[2] = {usable ? 1 + mxGetClassID(value) * 2 + mxIsComplex(value) : 0, 0};
+    int64_t *kind = mxCalloc(2, sizeof *kind);
     mwSize i;
     const char *wrong;
+    kind[0] = usable ? 1 + mxGetClassID(value) * 2 + mxIsComplex(value) : 0;
     for (i = 0; usable && i < mxGetNumberOfDimensions(value); i++)
         kind[0] = (int64_t)(((uint64_t)kind[0] * 1000003u + mxGetDimensions(value)[i]) & INT64_MAX);
     kind[1] = -kind[0];
-    wrong = mpi_problem(MPI_Allreduce(MPI_IN_PLACE, kind, 2, MPI_INT64_T, MPI_MAX, comm), "MPI_Allreduce");
+    wrong = first_step((struct step){AGREE, NULL, kind, 0, comm}, kind, NULL);
     *all = usable && kind[0] == -kind[1];
     return wrong;
 }

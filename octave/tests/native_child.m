@@ -6,4 +6,6 @@ if c.rank == 1
   parent.send({"answer", question{2} + 1, c.size}, 0);
 end
 parent.allgather(100 + c.rank);
+parent.barrier();
+parent.Allreduce(100 + c.rank, '+');
 parent.disconnect();

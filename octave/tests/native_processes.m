@@ -50,6 +50,8 @@ function talk(c, inter)
     assert(inter.recv(1), {"answer", 6, 2});
   end
   assert(inter.allgather(c.rank), {100, 101});
+  inter.barrier();
+  assert(inter.Allreduce(c.rank, '+'), 201);
   inter.disconnect();
 end
 
