@@ -423,42 +423,38 @@ impl Inbox {
     /// Sleeps until a file has come, another thread has called [`Inbox::wake`] since there were so many calls, or `limit` has passed, which is
     /// what true means.
     pub fn sleep(&self, calls: u64, limit: Duration) -> bool {
-        BELL.with(|bell| {
-            // A thread that cannot be woken looks often.
-            let (number, limit) = match bell {
-                Some(bell) => (bell.as_raw_fd(), limit),
-                None => (-1, limit.min(Duration::from_millis(1))),
-            };
-            let mut waking = self.waking();
-            if waking.calls != calls {
-                return false;
-            }
-            waking.sleepers.push(number);
-            drop(waking);
-            let mut both = [self.events.as_raw_fd(), number].map(|fd| libc::pollfd {
-                fd,
-                events: libc::POLLIN,
-                revents: 0,
-            });
-            let time = libc::timespec {
-                tv_sec: limit.as_secs() as libc::time_t,
-                tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
-            };
-            // SAFETY: two descriptors, both open or, the second, none, and a valid time.
-            let woken = unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
-            self.waking().sleepers.retain(|sleeper| *sleeper != number);
-            if number >= 0 {
-                let _ = borrowed(number).read(&mut [0; 8]);
-            }
-            woken == 0
-        })
+        // A thread that cannot be woken, also one that is at its end, looks often.
+        let bell = BELL.try_with(|bell| bell.as_ref().map(AsRawFd::as_raw_fd)).ok().flatten();
+        let limit = if bell.is_some() { limit } else { limit.min(Duration::from_millis(1)) };
+        let mut waking = self.waking();
+        if waking.calls != calls {
+            return false;
+        }
+        waking.sleepers.extend(bell);
+        drop(waking);
+        let mut both = [self.events.as_raw_fd(), bell.unwrap_or(-1)].map(|fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        });
+        let time = libc::timespec {
+            tv_sec: limit.as_secs() as libc::time_t,
+            tv_nsec: libc::c_long::from(limit.subsec_nanos() as i32),
+        };
+        // SAFETY: two descriptors, both open or, the second, none, and a valid time.
+        let woken = unsafe { libc::ppoll(both.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+        if let Some(bell) = bell {
+            self.waking().sleepers.retain(|sleeper| *sleeper != bell);
+            let _ = borrowed(bell).read(&mut [0; 8]);
+        }
+        woken == 0
     }
 
     /// Wakes the threads of this process that sleep here.
     pub fn wake(&self) {
         let mut waking = self.waking();
         waking.calls += 1;
-        for sleeper in waking.sleepers.iter().filter(|sleeper| **sleeper >= 0) {
+        for sleeper in &waking.sleepers {
             let _ = borrowed(*sleeper).write(&1_u64.to_ne_bytes());
         }
     }

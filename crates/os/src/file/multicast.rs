@@ -110,7 +110,7 @@ mod tests {
         memory.offset(49_990).write(b"the end");
         assert_eq!(Outbox::send_to_all(&addresses, b"head", memory, 50_000).unwrap(), 3);
         for (inbox, name) in inboxes.iter().zip(names) {
-            inbox.sleep(Duration::from_secs(60));
+            inbox.sleep(inbox.calls(), Duration::from_secs(60));
             let mut found = Vec::new();
             assert!(inbox.arrived(|name| found.push(name.to_owned())).unwrap());
             assert_eq!(found, [name.to_str().unwrap()]);
