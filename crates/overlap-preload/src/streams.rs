@@ -6,8 +6,8 @@
 //! checked all the same.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::{AtomicPtr, AtomicUsize};
 
 use libc::{FILE, off64_t, size_t, ssize_t};
 use postrider_overlap::files;
@@ -29,6 +29,13 @@ const STREAMS: usize = 1024;
 
 /// The streams by their descriptors.
 static OPEN: [AtomicPtr<FILE>; STREAMS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; STREAMS];
+/// No descriptor from here on has ever had one.
+static END: AtomicUsize = AtomicUsize::new(0);
+
+/// The descriptors that may have one.
+fn places() -> &'static [AtomicPtr<FILE>] {
+    &OPEN[..END.load(Acquire)]
+}
 
 /// What the functions of a stream get.
 struct Cookie {
@@ -100,7 +107,8 @@ unsafe fn plain(descriptor: c_int, mode: *const c_char) -> *mut FILE {
 /// # Safety
 /// The descriptor is the stream's.
 unsafe fn made(descriptor: c_int) -> Option<*mut FILE> {
-    let place = OPEN.get(usize::try_from(descriptor).ok()?)?;
+    let at = usize::try_from(descriptor).ok()?;
+    let place = OPEN.get(at)?;
     // SAFETY: a place for the result; streams that were made here, and that nobody else has.
     unsafe {
         let mut found: libc::stat = core::mem::zeroed();
@@ -136,13 +144,14 @@ unsafe fn made(descriptor: c_int) -> Option<*mut FILE> {
         *word(stream, WIDE_PART_AT) = *word::<*mut c_void>(donor, WIDE_PART_AT);
         libc::setvbuf(stream, (*cookie).buffer.as_mut_ptr(), libc::_IOFBF, bytes);
         place.store(stream, Release);
+        END.fetch_max(at + 1, AcqRel);
         Some(stream)
     }
 }
 
 /// Before a stream gets wide characters: one that has had no characters yet becomes one of the C library's own then.
 pub fn widen() {
-    for (descriptor, place) in (0..).zip(&OPEN) {
+    for (descriptor, place) in (0..).zip(places()) {
         let stream = place.load(Acquire);
         // SAFETY: a stream that is open.
         if !stream.is_null() && unsafe { *word::<c_int>(stream, ORIENTATION_AT) } == 0 {
@@ -154,7 +163,7 @@ pub fn widen() {
 
 /// The descriptor of a stream that was made here, which is one of the C library's own from now on. All that was written to it is in its file.
 pub fn leave(stream: *mut FILE) -> Option<c_int> {
-    let place = OPEN.iter().find(|place| !stream.is_null() && place.load(Acquire) == stream)?;
+    let place = places().iter().find(|place| !stream.is_null() && place.load(Acquire) == stream)?;
     // SAFETY: a stream that is open.
     unsafe { libc::fflush(stream) };
     place.store(core::ptr::null_mut(), Release);
