@@ -157,6 +157,9 @@ pub enum Ipc {
         /// The host where new objects live
         #[arg(long)]
         home: Option<u32>,
+        /// What the hosts are called
+        #[arg(long, value_delimiter = ',')]
+        names: Vec<String>,
         #[command(flatten)]
         limits: IpcLimits,
         /// The command and its arguments

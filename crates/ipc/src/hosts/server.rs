@@ -22,6 +22,7 @@ use postrider_client::{Communicator, Transfer};
 use super::carrying::{Carried, Patience, carry_out};
 use super::keys::Keys;
 use super::packet::{BESIDE, Function, Head, Person, Request};
+use super::segments::{CONTENT_MAX, Packet, Segments};
 use crate::semantics::names;
 use crate::space::{Actor, Call, Kind, Left, Space, acting};
 
@@ -79,6 +80,7 @@ struct Server {
     outbox: Mutex<VecDeque<(u32, Vec<u8>)>>,
     asked: Mutex<HashMap<u64, Asked>>,
     keys: Mutex<Keys>,
+    segments: Segments,
     people: Mutex<HashMap<(u32, Person), usize>>,
     calls: Mutex<Calls>,
     call_ended: Condvar,
@@ -120,6 +122,7 @@ pub fn serve(
         outbox: Mutex::default(),
         asked: Mutex::default(),
         keys: Mutex::default(),
+        segments: Segments::new(space),
         people: Mutex::default(),
         calls: Mutex::default(),
         call_ended: Condvar::new(),
@@ -144,6 +147,11 @@ pub fn serve(
     let _holds_the_lock = is_ready.recv();
     hosts.barrier()?;
     let _waits = go.send(());
+    std::thread::spawn(|| {
+        loop {
+            server.post_all(server.segments.take_next());
+        }
+    });
     let receiver = (waiting == Waiting::InMpi).then(|| std::thread::spawn(|| server.receive_all()));
     let code = run();
     if code.is_some() {
@@ -157,6 +165,11 @@ pub fn serve(
     Ok(code.unwrap_or(0))
 }
 
+/// Whether a function finds an object by its key.
+fn is_get(function: Function) -> bool {
+    matches!(function, Function::GetQueue | Function::GetSet | Function::GetSegment)
+}
+
 /// A server that cannot go on ends, and so does what is on other hosts.
 fn failed(error: &postrider_client::Error) -> ! {
     eprintln!("postrider ipc: the server of this host ends: {error}");
@@ -164,6 +177,12 @@ fn failed(error: &postrider_client::Error) -> ! {
 }
 
 impl Server {
+    fn post_all(&'static self, packets: Vec<Packet>) {
+        for (host, pages, content) in packets {
+            self.post(host, &Head::Pages(pages), &content);
+        }
+    }
+
     fn post(&'static self, host: u32, head: &Head, bytes: &[u8]) {
         lock(&self.outbox).push_back((host, head.packet(bytes)));
         self.space.ring_own();
@@ -218,6 +237,7 @@ impl Server {
             (0..self.all).filter(|host| *host != self.own).for_each(|host| self.post(host, &head, &[]));
         }
         left.into_iter().for_each(|left| self.pass(left));
+        self.post_all(self.segments.look());
         if self.space.is_to_stop() && !self.is_stopping.swap(true, Relaxed) {
             self.post(0, &Head::Stop, &[]);
         }
@@ -263,7 +283,7 @@ impl Server {
             Left::Request { host, place, number, bytes } => {
                 let is_key = matches!(
                     Request::decoded(&bytes),
-                    Ok((Request { function: Function::GetQueue | Function::GetSet, .. }, _))
+                    Ok((request, _)) if is_get(request.function)
                 );
                 if host >= self.all {
                     return self.space.answer(place, number, -i64::from(libc::EINVAL), &[]);
@@ -286,7 +306,7 @@ impl Server {
 
     /// Room for any packet.
     fn room(&self) -> Vec<u8> {
-        vec![0; (self.space.limits().message_bytes as usize).max(1 << 16) + 2 * BESIDE]
+        vec![0; (self.space.limits().message_bytes as usize).max(CONTENT_MAX) + 2 * BESIDE]
     }
 
     /// Receives until all is to end.
@@ -312,6 +332,7 @@ impl Server {
             Head::Cancel { number } => self.cancel(host, number),
             Head::Answer { number, result } => self.answered(Some(host), number, result, bytes),
             Head::Ended { person } => self.ended(host, &person),
+            Head::Pages(pages) => self.post_all(self.segments.hear(host, pages, bytes)),
             Head::Over if self.own == 0 => self.is_over(),
             Head::Stop if self.own == 0 => self.end_all(),
             Head::End if host == 0 => {
@@ -354,7 +375,7 @@ impl Server {
             return self.reply(origin, number, Err(libc::EINVAL));
         };
         match request.function {
-            Function::GetQueue | Function::GetSet => match self.home_of(sender, origin, &request) {
+            get if is_get(get) => match self.home_of(sender, origin, &request) {
                 Ok(home) if home == self.own => self.make(origin, number, request, rest),
                 Ok(home) => self.post(home, &Head::Call { number, origin }, bytes),
                 Err(error) => self.reply(origin, number, Err(error)),
@@ -376,6 +397,7 @@ impl Server {
             Function::Rows => self.own,
             Function::ControlQueue => home_of(Kind::Queue),
             Function::ControlSet => home_of(Kind::Set),
+            Function::ControlSegment => home_of(Kind::Segment),
             _ => names::home(identifier, self.all),
         };
         identifier >= 0 && home == self.own
@@ -396,8 +418,7 @@ impl Server {
 
     /// Makes a call in the name of a process, with a carrier if it has to wait.
     fn make(&'static self, origin: u32, number: u64, request: Request, bytes: &[u8]) {
-        let is_of_object =
-            !matches!(request.function, Function::GetQueue | Function::GetSet | Function::Rows);
+        let is_of_object = !is_get(request.function) && request.function != Function::Rows;
         // What is of no object leaves nothing behind for which the process needs a place.
         let place = if is_of_object { self.place_of(origin, &request.person) } else { Some(0) };
         let Some(place) = place else {
@@ -406,6 +427,9 @@ impl Server {
         let actor = Actor { place, pid: request.person.pid, caller: request.caller() };
         let work = || carry_out(self.space, &request, bytes, Patience::AtOnce);
         if let Some(carried) = acting::act(&actor, None, work) {
+            if request.function == Function::Attach && carried.is_ok() {
+                self.segments.admit(origin, request.identifier);
+            }
             return self.reply(origin, number, carried);
         }
         let call = Arc::new(Call::default());

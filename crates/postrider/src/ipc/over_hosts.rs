@@ -64,6 +64,8 @@ fn job(hosts: &IpcHosts, limits: &IpcLimits) -> Result<(Command, Vec<u32>), Fail
         let number = number.ok_or_else(|| (2, format!("--home {home}: it is none of the hosts")))?;
         command.args(["--home", &number.to_string()]);
     }
+    let names: Vec<&str> = list.iter().map(|host| host.name.as_str()).collect();
+    command.args(["--names", &names.join(",")]);
     Ok((command, list.iter().map(|host| host.slots.unwrap_or(1)).collect()))
 }
 
@@ -133,7 +135,7 @@ enum Part {
 pub fn serve(
     name: Option<&str>,
     numbers: &[u32],
-    home: Option<u32>,
+    (home, names): (Option<u32>, &[String]),
     limits: &IpcLimits,
     command: &[OsString],
 ) -> Result<i32, Failure> {
@@ -161,6 +163,7 @@ pub fn serve(
         Part::Named(_) => made(name.unwrap_or_default(), limits, host)?,
     };
     let space: &'static Space = Box::leak(Box::new(space));
+    space.name_hosts(names).map_err(|error| failed(space.directory(), &error))?;
     let run = || run_here(space, programs.as_ref(), numbers.get(number as usize).copied(), command);
     let code = hosts::serve(space, *world, waiting, run).map_err(failure)?;
     drop(world);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs of `tests/ipc` that are run.
-const PROGRAMS: [&str; 4] = ["messages", "semaphores", "killed", "hosts"];
+const PROGRAMS: [&str; 6] = ["messages", "semaphores", "memory", "killed", "hosts", "pages"];
 
 /// The bed and the cases. MPICH needs ports.
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
@@ -64,7 +64,7 @@ fn semantics(arguments: &Arguments, folder: &Path, engine: Option<&Path>) -> Res
         Case::command(name, command, move |ended| says(ended, &right))
     };
     let mut cases = Vec::new();
-    for program in ["messages", "semaphores", "killed"] {
+    for program in ["messages", "semaphores", "memory", "killed"] {
         let path = folder.join(program).display().to_string();
         let only_on_h1 = format!("[ $(hostname) != h1 ] || exec {path}");
         let name = format!("{program} of another host, {on}");
@@ -75,6 +75,12 @@ fn semantics(arguments: &Arguments, folder: &Path, engine: Option<&Path>) -> Res
         let its_end = format!("host=$(hostname); exec {path} $((${{host#h}}-1)) {all}");
         let name = format!("ends on {all} hosts, {on}");
         cases.push(case(name, &["--hosts", hosts], its_end, expected(file)?));
+    }
+    for (hosts, all) in [("h1", 1), ("h1,h2", 2), ("h1,h2,h3", 3), ("h1:2,h2:2", 4)] {
+        let path = folder.join("pages").display().to_string();
+        let name = format!("memory of {hosts}, {on}");
+        let right = expected(&if all == 1 { "pages".to_owned() } else { format!("pages-{all}") })?;
+        cases.push(case(name, &["--hosts", hosts], format!("exec {path} {all}"), right));
     }
     Ok(cases)
 }
