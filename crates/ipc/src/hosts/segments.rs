@@ -11,7 +11,7 @@
 //! Nothing here knows MPI: packets come in and go out as values. What another host says is looked at: only a segment's home grants and takes, and it is given only what
 //! it has asked for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -320,17 +320,20 @@ impl Known {
     }
 }
 
-/// Orders of one kind, grants or not, by host and as ranges.
+/// Orders of one kind, grants or not, by host and as ranges. A host that is granted a page twice gets it once, with its content if that is told at all.
 fn ranges(identifier: i32, orders: &[Order], grants: bool) -> Vec<(u32, Range, Level, bool)> {
-    let of_kind = orders.iter().filter_map(|order| match *order {
-        Order::Grant { host, page, level, content } if grants => Some((host, level, content, page)),
-        Order::Take { host, page, level, content } if !grants => Some((host, level, content, page)),
-        _ => None,
-    });
-    let mut all: Vec<(u32, Level, bool, u32)> = of_kind.collect();
-    all.sort_unstable();
+    let mut all: BTreeMap<(u32, u32), (Level, bool)> = BTreeMap::new();
+    for order in orders {
+        let (host, page, level, content) = match *order {
+            Order::Grant { host, page, level, content } if grants => (host, page, level, content),
+            Order::Take { host, page, level, content } if !grants => (host, page, level, content),
+            _ => continue,
+        };
+        let entry = all.entry((host, page)).or_insert((level, content));
+        *entry = (entry.0.max(level), entry.1 || content);
+    }
     let mut found: Vec<(u32, Range, Level, bool)> = Vec::new();
-    for (host, level, content, page) in all {
+    for ((host, page), (level, content)) in all {
         match found.last_mut() {
             Some((its, range, other, told))
                 if (*its, *other, *told) == (host, level, content)
@@ -343,4 +346,24 @@ fn ranges(identifier: i32, orders: &[Order], grants: bool) -> Vec<(u32, Range, L
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_is_granted_twice_is_granted_once_with_its_content() {
+        let grant = |page, level, content| Order::Grant { host: 1, page, level, content };
+        let orders = [
+            grant(3, Level::Write, true),
+            grant(3, Level::Write, false),
+            grant(4, Level::Read, true),
+            grant(4, Level::Write, false),
+            Order::Take { host: 1, page: 4, level: Level::None, content: true },
+        ];
+        let range = |first, count| Range { identifier: 9, first, count };
+        assert_eq!(ranges(9, &orders, true), [(1, range(3, 2), Level::Write, true)]);
+        assert_eq!(ranges(9, &orders, false), [(1, range(4, 1), Level::None, true)]);
+    }
 }

@@ -112,11 +112,10 @@ impl Words {
         let _old = self.word(page).fetch_update(SeqCst, SeqCst, change);
     }
 
-    /// How many pages from one on, of so many, this host may do the same with.
-    fn run(&self, first: u32, most: u32) -> u32 {
-        let level = self.level(first);
+    /// How many pages from one on, of so many, this host may do with what it was seen that it may with the first. What is taken after that is closed after that, too.
+    fn run(&self, first: u32, most: u32, seen: Level) -> u32 {
         let last = self.count.min(first.saturating_add(most));
-        (first + 1..last).find(|page| self.level(*page) != level).unwrap_or(last) - first
+        (first + 1..last).find(|page| self.level(*page) != seen).unwrap_or(last) - first
     }
 }
 
@@ -260,7 +259,7 @@ impl Space {
             let (word, identifier) = (words.word(page), view.identifier);
             let seen = word.load(SeqCst);
             if level(seen) >= wanted {
-                let opened = view.protect(page, words.run(page, RANGE_MAX), level(seen));
+                let opened = view.protect(page, words.run(page, RANGE_MAX, level(seen)), level(seen));
                 return opened.map_or_else(Fault::Refused, |()| Fault::Served);
             }
             drop(views);
