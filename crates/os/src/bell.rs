@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
 
 use crate::error::{Error, Result};
-use crate::process::{beside_full_table, open_pipe};
+use crate::process::{beside_full_table, open_pipe, without_broken_pipes};
 use crate::sync::Ordering::{Relaxed, SeqCst};
 use crate::sync::{AtomicU32, full_fence};
 
@@ -128,8 +128,8 @@ impl BellPipe {
     /// Wakes the sleeper, whether it sleeps or is about to.
     #[cold]
     pub fn write(&self) {
-        // A full pipe wakes as well as one more byte, and a sleeper that is gone needs none.
-        let _ = (&self.0).write(&[1]);
+        // A full pipe wakes as well as one more byte, and a sleeper that is gone needs none: it may have gone since its pipe was opened.
+        let _ = without_broken_pipes(|| (&self.0).write(&[1]));
     }
 }
 
@@ -164,23 +164,56 @@ mod tests {
         assert!(is_readable(&tower));
     }
 
-    #[test]
-    fn a_sleeper_is_woken_by_a_process_without_a_free_descriptor() {
-        // In a process of its own, since it takes all descriptors of its process.
-        let script = "ulimit -n 64 && exec \"$0\" --exact bell::tests::waking_without_a_free_descriptor";
+    /// Runs a test in a process of its own.
+    fn passes_alone(script: &str, name: &str) {
+        let script = format!("{script} && exec \"$0\" --exact bell::tests::{name}");
         let own = std::env::current_exe().unwrap();
-        let ended =
-            std::process::Command::new("sh").args(["-c", script]).arg(own).env(FEW, "").output().unwrap();
+        let ended = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .arg(own)
+            .env(ALONE, name)
+            .output()
+            .unwrap();
         let printed = String::from_utf8_lossy(&ended.stdout);
-        assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
+        assert!(ended.status.success() && printed.contains("1 passed"), "{:?}: {printed}", ended.status);
     }
 
-    /// Set where the test above runs the one below, in a process of its own.
-    const FEW: &str = "POSTRIDER_TEST_FEW_DESCRIPTORS";
+    /// Set in such a process.
+    const ALONE: &str = "POSTRIDER_TEST_ALONE";
+
+    fn is_alone(name: &str) -> bool {
+        std::env::var(ALONE).is_ok_and(|alone| alone == name)
+    }
+
+    #[test]
+    fn who_wakes_a_sleeper_that_is_gone_lives_on() {
+        passes_alone("true", "waking_who_is_gone");
+    }
+
+    #[test]
+    fn waking_who_is_gone() {
+        if !is_alone("waking_who_is_gone") {
+            return;
+        }
+        // SAFETY: the signal ends the process, as it does in programs that are not written in Rust.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        let tower = BellTower::new().unwrap();
+        let pipe = BellPipe::open(std::process::id(), tower.descriptor()).unwrap();
+        drop(tower);
+        pipe.write();
+        let (word, last) = (AtomicU32::new(1), pipe);
+        last.ring(Bell::new(&word));
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_by_a_process_without_a_free_descriptor() {
+        // It takes all descriptors of its process.
+        passes_alone("ulimit -n 64", "waking_without_a_free_descriptor");
+    }
 
     #[test]
     fn waking_without_a_free_descriptor() {
-        if std::env::var_os(FEW).is_none() {
+        if !is_alone("waking_without_a_free_descriptor") {
             return;
         }
         let words = [const { AtomicU32::new(0) }; 4];
