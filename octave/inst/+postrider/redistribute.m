@@ -52,7 +52,7 @@ elseif isempty(source) && isempty(part)
 else
   facts = [code -code 0 ~(isreal(source) && isreal(part))];
 end
-facts = postrider_call('Comm.allreduce', handle_of(p), facts, 'max');
+facts = postrider_call('Comm.Allreduce', handle_of(p), facts, 'max');
 yes = facts(3) == 0 && facts(1) > 0 && facts(1) == -facts(2);
 if yes && isempty(source)
   source = feval(classes{facts(1)}, zeros(size(source)));
