@@ -2,6 +2,8 @@
 %
 %   MPI_ANY_SOURCE
 %
+% Example: x = MPI_Recv(MPI_ANY_SOURCE, 7, comm);
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test

@@ -2,6 +2,8 @@
 %
 %   MPI_ANY_TAG
 %
+% Example: x = MPI_Recv(0, MPI_ANY_TAG, comm);
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test

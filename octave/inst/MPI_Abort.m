@@ -9,6 +9,8 @@ function MPI_Abort(comm, code)
 % with exit code code (1 if it is not given). comm is not looked at.
 %
 % MPI 5.0, section 9.8.
+%
+% Example: if any(isnan(x)), MPI_Abort; end
   if nargin < 2
     code = 1;
   end

@@ -5,6 +5,8 @@
 % All processes call it.  The values given on other processes than source are
 % not used.
 %
+% Example: settings = MPI_Bcast(0, 3, comm, settings);
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test

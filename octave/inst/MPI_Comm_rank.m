@@ -2,6 +2,8 @@
 %
 %   r = MPI_Comm_rank (comm)
 %
+% Example: if MPI_Comm_rank(MPI_COMM_WORLD) == 0, disp('begin'); end
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test

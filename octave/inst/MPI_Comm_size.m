@@ -2,6 +2,8 @@
 %
 %   n = MPI_Comm_size (comm)
 %
+% Example: share = 1000 / MPI_Comm_size(MPI_COMM_WORLD);
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test

@@ -9,6 +9,8 @@ function MPI_Finalize()
 % on without MPI.
 %
 % MPI 5.0, section 11.2.3.
+%
+% Example: MPI_Init; disp(MPI_Comm_rank(MPI_COMM_WORLD)); MPI_Finalize;
   MatMPI_session('finish');
   if ~isempty(getenv('MATMPI_RANK'))
     exit(0);

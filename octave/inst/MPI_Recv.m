@@ -6,6 +6,8 @@
 % dropped; asking for more than it holds is an error.  So is waiting for a message
 % from this process itself that it has not sent.
 %
+% Example: [name, matrix] = MPI_Recv(0, 7, comm);
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test    % Values that are not asked for are dropped.

@@ -7,6 +7,8 @@
 % they were sent.  tag is an integer from 0.  All values can be sent but function
 % handles and objects.
 %
+% Example: MPI_Send(1, 7, comm, 'a name', rand(3));
+%
 % The function is in the MEX file of this name; this file holds its help.
 
 %!test    % Any value, and several in one message.

@@ -6,6 +6,8 @@ function compiled = MPI_cc(m_file)
 % m_file is the name of a script or function without arguments. Octave has no compiler: <m_file>.exe
 % is then a script of the shell that runs the program with Octave. In MATLAB it is made by mcc.
 % Returns 'compiled <m_file>.exe'.
+%
+% Example: MPI_cc('program'); eval(MPI_Run('program', 4, {}));
   if ~exist([m_file '.m'], 'file')
     error('Postrider:program', 'there is no %s.m here', m_file);
   end

@@ -4,6 +4,8 @@ function buffer_file = MatMPI_Buffer_file(source, dest, tag, comm)
 %   buffer_file = MatMPI_Buffer_file(source, dest, tag, comm)
 %
 % source and dest are ranks of comm or '*', tag is a number or a text.
+%
+% Example: file = MatMPI_Buffer_file(0, 1, 7, comm);
   buffer_file = matmpi_message_file(source, dest, tag, comm, 'buffer');
 
 %!test

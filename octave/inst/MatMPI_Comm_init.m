@@ -8,6 +8,8 @@ function comm = MatMPI_Comm_init(n_proc, machines)
 % save_message_flag, group (0 to n_proc - 1), machine_id (for each rank the number of its machine,
 % from 1), host_rank, machine_db with a column for each machine, and handle, the number that MPI has
 % for it, 0 before the job runs.
+%
+% Example: comm = MatMPI_Comm_init(4, {});
   comm = matmpi_comm(n_proc, machines);
   MPI_COMM_WORLD = comm;
   save(fullfile('MatMPI', 'MPI_COMM_WORLD.mat'), 'MPI_COMM_WORLD');

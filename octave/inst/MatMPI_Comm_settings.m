@@ -9,6 +9,8 @@ function settings = MatMPI_Comm_settings()
 %                   standard input
 % remote_launch     the remote shell, and remote_flags its options
 % pc_unix_dir_map   {pc directory, the same directory on unix}
+%
+% Example: s = MatMPI_Comm_settings; s.matlab_command
   settings.type = 'unix';
   if exist('OCTAVE_VERSION', 'builtin')
     program = fullfile(OCTAVE_HOME(), 'bin', 'octave-cli');

@@ -10,6 +10,8 @@ function [defscommands, unix_command] = MatMPI_Commands(m_file, rank, comm, quie
 % empty. For the others, unix_command is a command of the shell, which reads its program from
 % MatMPI/MatMPIdefs<rank>.m; this file is written. Says where the rank will run, unless there is a
 % fourth argument.
+%
+% Example: [defs, command] = MatMPI_Commands('program', 0, comm);
   database = comm.machine_db;
   machine = comm.machine_id(rank + 1);
   program = regexprep(m_file, '^compiled (.*)\.exe$', './$1.exe');

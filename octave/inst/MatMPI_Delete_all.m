@@ -7,6 +7,8 @@ function MatMPI_Delete_all()
 % Messages that were saved in other directories (machines with a folder, MatMPI_Comm_dir) are
 % removed as well. Does nothing when there is no MatMPI. Ranks that run are not ended; MPI_Abort
 % does that.
+%
+% Example: eval(MPI_Run('program', 4, {})); MatMPI_Delete_all;
   file = fullfile('MatMPI', 'MPI_COMM_WORLD.mat');
   if exist(file, 'file')
     found = load(file);

@@ -5,6 +5,8 @@ function rank = MatMPI_Host_rank(comm)
 %   rank = MatMPI_Host_rank(comm)
 %
 % In programs that a launcher has started (postrider run) there is no session, and the result is -1.
+%
+% Example: if comm.rank == MatMPI_Host_rank(comm), disp('at the prompt'); end
   rank = comm.host_rank;
 
 %!test

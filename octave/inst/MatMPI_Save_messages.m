@@ -7,6 +7,8 @@ function new_comm = MatMPI_Save_messages(old_comm, save_message_flag)
 % With 1, MPI_Send and MPI_Bcast through new_comm also write what they send to
 % p<source>_p<dest>_t<tag>_buffer.mat, as the cell array varargin, and an empty ..._lock.mat, in the
 % directory of the destination's machine. Delivery is not concerned.
+%
+% Example: comm = MatMPI_Save_messages(comm, 1);
   if save_message_flag
     MatMPI_session('look');
   end

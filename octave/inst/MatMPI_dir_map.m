@@ -5,6 +5,8 @@ function [dir_pc, dir_unix] = MatMPI_dir_map(machine_db, folder)
 %
 % machine_db.pc_unix_dir_map is {pc directory, the same directory on unix}; a folder that is in
 % neither keeps its name.
+%
+% Example: [dir_pc, dir_unix] = MatMPI_dir_map(comm.machine_db, pwd);
   dir_pc = folder;
   dir_unix = folder;
   if ~isfield(machine_db, 'pc_unix_dir_map')

@@ -3,6 +3,8 @@ function version = MatlabMPI_ver()
 %
 %   MatlabMPI_ver
 %   version = MatlabMPI_ver()
+%
+% Example: disp(MatlabMPI_ver);
   version = '1.2';
   if nargout == 0
     fprintf('MatlabMPI functions of version %s, on Postrider\n', version);

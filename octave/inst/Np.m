@@ -5,6 +5,8 @@ function n = Np()
 %
 % Without a launcher it is 1. MPI is started when needed.
 %
+% Example: share = 1000 / Np;
+%
 % See also: Pid, pMatlab_Init. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 n = world.comm_size;

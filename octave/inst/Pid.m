@@ -3,6 +3,8 @@ function r = Pid()
 %
 %   r = Pid
 %
+% Example: if Pid == 0, disp('begin'); end
+%
 % See also: Np, pMatlab_Init. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 r = world.my_rank;

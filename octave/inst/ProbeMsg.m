@@ -6,6 +6,8 @@ function [message_rank, numeric_tag, string_tag] = ProbeMsg(source, tag)
 %
 % The arguments and results are those of MPI_Probe.
 %
+% Example: [rank, tag] = ProbeMsg('*', 7);
+%
 % See also: MPI_Probe, RecvMsg. From: pMatlab 2.0.15.
 world = postrider.pmatlab();
 if nargout < 3

@@ -12,7 +12,7 @@ function whole = agg(x)
 %
 % Example: A = agg(D); if Pid == 0, disp(sum(A(:))); end
 %
-% See also: agg_all, gagg, scatter. From: pMatlab 2.0.15.
+% See also: agg_all, gagg, map. From: pMatlab 2.0.15.
 whole = x;
 
 %!test

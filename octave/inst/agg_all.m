@@ -8,6 +8,8 @@ function whole = agg_all(x)
 %
 % Errors: as those of agg.
 %
+% Example: A = agg_all(D); total = sum(A(:));
+%
 % See also: agg, gagg_all. From: pMatlab 2.0.15.
 whole = x;
 

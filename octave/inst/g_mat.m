@@ -3,6 +3,8 @@ function whole = g_mat(x)
 %
 %   A = g_mat(D)
 %
+% Example: A = g_mat(D);
+%
 % See also: agg_all.
 whole = x;
 

@@ -8,6 +8,8 @@ function m = gagg_add(m, n, op)
 %
 % Errors: pMatlab:operator if op is none of these.
 %
+% Example: c = gagg_add(3, 5, 'max');
+%
 % From: pMatlab 2.0.15.
 switch op
   case {'+', 'sum'}

@@ -5,6 +5,8 @@ function B = gcat(varargin)
 %
 % The older name of spmdCat, with the same arguments: see help spmdCat.
 %
+% Example: all = gcat(spmdIndex, 2);
+%
 % See also: spmdCat.
   B = spmdCat(varargin{:});
 end

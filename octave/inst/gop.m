@@ -5,6 +5,8 @@ function B = gop(varargin)
 %
 % The older name of spmdReduce, with the same arguments: see help spmdReduce.
 %
+% Example: largest = gop(@max, spmdIndex);
+%
 % See also: spmdReduce.
   B = spmdReduce(varargin{:});
 end

@@ -5,6 +5,8 @@ function S = gplus(varargin)
 %
 % The older name of spmdPlus, with the same arguments: see help spmdPlus.
 %
+% Example: total = gplus(spmdIndex);
+%
 % See also: spmdPlus.
   S = spmdPlus(varargin{:});
 end

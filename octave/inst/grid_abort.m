@@ -5,6 +5,8 @@ function grid_abort()
 %
 % As MPI_Abort; under Slurm the allocations that bear the name MatMPI and are this user's are
 % cancelled as well.
+%
+% Example: eval(grid_run('program', 8)); grid_abort;
   MPI_Abort();
   config = grid_config();
   if strcmp(config.kind, 'slurm')

@@ -5,6 +5,8 @@ function labBarrier()
 %
 % The older name of spmdBarrier, with the same arguments: see help spmdBarrier.
 %
+% Example: labBarrier;
+%
 % See also: spmdBarrier.
   spmdBarrier();
 end

@@ -5,6 +5,8 @@ function B = labBroadcast(varargin)
 %
 % The older name of spmdBroadcast, with the same arguments: see help spmdBroadcast.
 %
+% Example: if labindex == 1, x = labBroadcast(1, rand(3)); else, x = labBroadcast(1); end
+%
 % See also: spmdBroadcast.
   B = spmdBroadcast(varargin{:});
 end

@@ -5,6 +5,8 @@ function [waiting, source, tag] = labProbe(varargin)
 %
 % The older name of spmdProbe, with the same arguments: see help spmdProbe.
 %
+% Example: if labProbe('any', 7), x = labReceive('any', 7); end
+%
 % See also: spmdProbe.
   [waiting, source, tag] = spmdProbe(varargin{:});
 end

@@ -5,6 +5,8 @@ function [A, source, tag] = labReceive(varargin)
 %
 % The older name of spmdReceive, with the same arguments: see help spmdReceive.
 %
+% Example: x = labReceive(1, 7);
+%
 % See also: spmdReceive.
   [A, source, tag] = spmdReceive(varargin{:});
 end

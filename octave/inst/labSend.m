@@ -5,6 +5,8 @@ function labSend(varargin)
 %
 % The older name of spmdSend, with the same arguments: see help spmdSend.
 %
+% Example: labSend(rand(3), 2, 7);
+%
 % See also: spmdSend.
   spmdSend(varargin{:});
 end

@@ -5,6 +5,8 @@ function B = labSendReceive(varargin)
 %
 % The older name of spmdSendReceive, with the same arguments: see help spmdSendReceive.
 %
+% Example: x = labSendReceive(mod(labindex, numlabs) + 1, mod(labindex - 2, numlabs) + 1, labindex);
+%
 % See also: spmdSendReceive.
   B = spmdSendReceive(varargin{:});
 end

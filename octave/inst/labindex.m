@@ -5,6 +5,8 @@ function index = labindex()
 %
 % The older name of spmdIndex, with the same arguments: see help spmdIndex.
 %
+% Example: fprintf('worker %d of %d\n', labindex, numlabs);
+%
 % See also: spmdIndex.
   index = spmdIndex();
 end

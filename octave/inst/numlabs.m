@@ -5,6 +5,8 @@ function workers = numlabs()
 %
 % The older name of spmdSize, with the same arguments: see help spmdSize.
 %
+% Example: fprintf('worker %d of %d\n', labindex, numlabs);
+%
 % See also: spmdSize.
   workers = spmdSize();
 end

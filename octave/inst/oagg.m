@@ -3,6 +3,8 @@ function whole = oagg(x)
 %
 %   A = oagg(D)
 %
+% Example: A = oagg(D);
+%
 % See also: agg.
 whole = x;
 

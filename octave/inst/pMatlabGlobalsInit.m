@@ -5,6 +5,8 @@
 % Programs with maps then run by themselves, with Np = 1. A session without a launcher does the
 % same without this script.
 %
+% Example: pMatlabGlobalsInit;
+%
 % From: pMatlab 2.0.15.
 global pMATLAB
 pMATLAB = struct('comm', struct('rank', 0, 'size', 1, 'save_message_flag', 0, 'group', 0, 'machine_id', 0, ...

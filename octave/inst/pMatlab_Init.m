@@ -12,6 +12,8 @@
 %   pList        0:comm_size-1
 %   tag_num, tag counter of the collective operations, and the same as text 'tag-17'
 %
+% Example: pMatlab_Init; D = zeros(4, map([1 Np], {}, 0:Np-1)); pMatlab_Finalize;
+%
 % From: pMatlab 2.0.15.
 global pMATLAB MPI_COMM_WORLD
 pMATLAB = postrider.start_pmatlab();

@@ -5,6 +5,8 @@ function [first, last] = block(c, n)
 %   s = c.allreduce(sum(x(first:last)), '+');
 %
 % c is a communicator.  A process whose part is empty has last = first - 1.
+%
+% Example: [first, last] = mpi.block(mpi.world, 1000);
   each = floor(n / c.size);
   rest = n - each * c.size;
   first = c.rank * each + min(c.rank, rest) + 1;

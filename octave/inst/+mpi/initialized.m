@@ -1,5 +1,7 @@
 function yes = initialized()
 % INITIALIZED  Whether MPI has been started (it may have been finalized since).
+%
+% Example: started = mpi.initialized();
   yes = postrider_call('state');
 end
 

@@ -4,6 +4,8 @@ function r = minloc(a, b)
 %   r = c.allreduce({x, c.rank}, 'maxloc'), or 'minloc'
 %
 % Values may be arrays, compared element by element, with a location for each.  Section 6.9.4 of the MPI standard.
+%
+% Example: m = c.allreduce({sin(c.rank), c.rank}, 'minloc');
   r = a;
   take = b{1} < a{1} | (b{1} == a{1} & b{2} < a{2});
   r{1}(take) = b{1}(take);

@@ -3,6 +3,8 @@ function c = parent()
 %
 %   p = mpi.parent;  work = p.recv(0);
 %
+% Example: p = mpi.parent; if ~isempty(p), p.send('here', 0, 1); end
+%
 % Section 11.8.1 of the MPI standard, MPI_Comm_get_parent.
   persistent kept asked
   if isempty(asked)

@@ -3,6 +3,8 @@ function [done, values, statuses] = testall(varargin)
 %
 %   [done, values, statuses] = mpi.testall(r, ...)
 %
+% Example: [done, values] = mpi.testall(r, s);
+%
 % Section 3.7.5 of the MPI standard, MPI_Testall.
   [done, values, statuses] = postrider_call('testall', varargin{:});
 end

@@ -5,6 +5,9 @@ function [values, statuses] = waitall(varargin)
 %   [values, statuses] = mpi.waitall(r, s, {t, u})
 %
 % Requests are objects of class mpi.Request, which may hold several operations, and cells of them.
+%
+% Example: r = c.Irecv(zeros(1, 3), '*', 5); s = c.Isend([1 2 3], c.rank, 5); values = mpi.waitall(r, s);
+%
 % Section 3.7.5 of the MPI standard, MPI_Waitall.
   if nargout < 2
     values = postrider_call('waitall', varargin{:});

@@ -4,6 +4,8 @@ function c = world()
 %   c = mpi.world;  fprintf('rank %d of %d\n', c.rank, c.size);
 %
 % A program that ends, or a session that is left, finalizes MPI by itself.  Section 7.4.1 of the MPI standard, MPI_COMM_WORLD.
+%
+% Example: c = mpi.world; fprintf('rank %d of %d\n', c.rank, c.size);
   persistent kept
   if isempty(kept)
     postrider_call('start');

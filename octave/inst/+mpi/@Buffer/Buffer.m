@@ -8,6 +8,8 @@ classdef Buffer < handle
 %
 % b.address() is the place of its memory in a dynamic window: w.put(A, rank, address).
 % The class of what is set must be the buffer's own.  mpi.IN_PLACE is a buffer that stands for the receive buffer.
+%
+% Example: b = mpi.Buffer(zeros(1, 3)); r = c.RecvInit(b, 0, 3); r.start(); r.wait(); x = b.get();
   properties (SetAccess = private)
     handle
   end

@@ -10,6 +10,8 @@ classdef Datatype < handle
 %   T = mpi.Datatype('int32')                                   that of a class; 'complex double', 'byte'
 %
 % An array and a datatype go together as {A, T} or {A, count, T}.  Datatypes are ready for use when they are made.
+%
+% Example: t = mpi.Datatype.subarray([10 10], {2:3, ':'}); c.Send({rand(10), t}, 1);
   properties (SetAccess = private)
     handle
   end

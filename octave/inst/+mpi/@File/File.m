@@ -9,6 +9,8 @@ classdef File < handle
 % Offsets of accesses are in elements of the view, from 0.  read write readAt writeAt, with All collective, with Shared and Ordered
 % by the shared pointer, with i in front nonblocking; seek seekShared getPosition getSize setSize preallocate sync setAtomicity.
 % Modes: rdonly rdwr wronly create excl delete_on_close unique_open sequential append, with | between them, or 'r', 'w', 'r+'.
+%
+% Example: f = mpi.File.open(c, 'data', 'create|rdwr'); f.writeAt(8 * c.rank, uint8(1:8)); f.close();
   properties (SetAccess = private)
     handle
   end

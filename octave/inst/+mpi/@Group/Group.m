@@ -5,6 +5,8 @@ classdef Group < handle
 %   g.getSize(), g.getRank()           mpi.UNDEFINED where this process is none of it
 %   incl excl rangeIncl rangeExcl      ranks, or rows [first last step] as the columns of a 3 x n array
 %   union intersection difference compare translateRanks(ranks, other)
+%
+% Example: g = c.getGroup(); d = c.create(g.incl([0 1]));
   properties (SetAccess = private)
     handle
   end

@@ -4,6 +4,8 @@ classdef Info < handle
 %   info = mpi.Info();  info.set('host', 'a');  info.get('host');  info.getNkeys();  info.getNthkey(0);  info.remove('host')
 %
 % Wherever an info is wanted a struct can be given: c.spawn('worker', {}, 4, struct('wdir', '/tmp')).
+%
+% Example: i = mpi.Info(); i.set('wdir', pwd()); c.spawn('octave', {'-q', 'worker.m'}, 2, i);
   properties (SetAccess = private)
     handle
   end

@@ -3,6 +3,8 @@ classdef Message < handle
 %
 %   [m, status] = c.mprobe(source, tag);
 %   A = m.Recv(zeros(1, status.count('double')));
+%
+% Example: [m, status] = c.mprobe('*', 7); A = m.Recv(zeros(1, status.count('double')));
   properties (SetAccess = private)
     handle
   end

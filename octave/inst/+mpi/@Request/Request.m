@@ -11,6 +11,8 @@ classdef Request < handle
 %
 %   r = c.SendInit(buffer, dest, tag);  r.start();  r.wait();        buffer is an mpi.Buffer
 %   r = c.PsendInit(buffer, partitions, dest, tag);  r.start();  r.pready(partition)     partitions count from 0
+%
+% Example: r = c.Irecv(zeros(1, 3), '*', 5); c.Send([1 2 3], c.rank, 5); A = r.wait();
   properties (SetAccess = private)
     handle
   end

@@ -3,6 +3,8 @@ classdef Session < handle
 %
 %   s = mpi.Session();  g = s.groupFromPset('mpi://WORLD');  c = g.createComm('name');
 %   s.getNumPsets(), s.getNthPset(0), s.getPsetInfo(name)
+%
+% Example: s = mpi.Session(); g = s.groupFromPset('mpi://WORLD'); c = g.createComm('mine'); c.barrier();
   properties (SetAccess = private)
     handle
   end

@@ -6,6 +6,8 @@ classdef Status
 %   status.bytes                       of an array, its size; of a value, that of its encoding without large arrays
 %   status.count('double')             how many elements of a class arrived
 %   status.cancelled
+%
+% Example: [A, status] = c.Recv(zeros(1, 9), '*', '*'); n = status.count('double'); from = status.source;
   properties (SetAccess = private)
     source
     tag

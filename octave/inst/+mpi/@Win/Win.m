@@ -21,6 +21,8 @@ classdef Win < handle
 %
 % accumulate getAccumulate rput rget raccumulate rgetAccumulate; lock(rank, shared) unlock lockAll unlockAll flush flushAll
 % flushLocal flushLocalAll; fence; start post complete wait test; sync attach detach sharedQuery.
+%
+% Example: w = mpi.Win.allocate(c, zeros(100, 1)); w.lock(0); w.put([1 2 3], 0, 5); w.unlock(0);
   properties (SetAccess = private)
     handle
     buffer
