@@ -2,7 +2,7 @@ function pre_install(varargin)
 % PRE_INSTALL  What `pkg install` calls before it copies the files.
 %
 % The package brings a compiled MEX file.  Where that does not load, of another Octave or another processor, it is
-% built anew, which needs mkoctfile and a C compiler.
+% built anew, which needs mkoctfile and compilers for C and C++.
   here = fileparts(mfilename('fullpath'));
   addpath(fullfile(here, 'inst'));
   done = onCleanup(@() rmpath(fullfile(here, 'inst')));
@@ -17,6 +17,6 @@ function pre_install(varargin)
                                     fullfile(here, 'inst', 'engine')));
   if status ~= 0
     error('postrider:build', ['postrider: the MEX file cannot be built: %s\n' ...
-          'It needs mkoctfile (Debian: octave-dev, Fedora: octave-devel) and a C compiler.'], output);
+          'It needs mkoctfile (Debian: octave-dev, Fedora: octave-devel) and compilers for C and C++.'], output);
   end
 end
