@@ -3,19 +3,43 @@
 //! A write touches the bytes of its ranges and no others. The bytes between them belong to others, and without locks
 //! nobody could write them back unharmed. Where the file system is this host's own, many small ranges are copied to or from the
 //! file as memory, which touches no other byte either and saves a call of the system for each. A read of near ranges may otherwise take
-//! what is between them along.
+//! what is between them along; a write does so only while nobody else has those bytes ([`write_with_holes`]).
 
 use postrider_os::mapping::Mapping;
 
 use crate::disk::Disk;
 use crate::error::Result;
+use crate::hints::Choice;
 use crate::view::{Block, View};
 
-/// Ranges with a gap of at most this between them are accessed together.
-const GAP_BYTES_MAX: i64 = 16 << 10;
+/// Which ranges are accessed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nearness {
+    /// Those with at most so much between them,
+    gap_bytes: i64,
+    /// as long as they are together at most this.
+    span_bytes: i64,
+}
 
-/// As long as they are together at most this.
-const SPAN_BYTES_MAX: i64 = 4 << 20;
+impl Nearness {
+    /// Where nobody says anything else.
+    const USUAL: Self = Self { gap_bytes: 16 << 10, span_bytes: 4 << 20 };
+
+    /// As hints have it.
+    pub fn of(choice: Choice, span_bytes: i64) -> Self {
+        let gap_bytes = match choice {
+            Choice::Automatic => Self::USUAL.gap_bytes,
+            Choice::Enable => span_bytes,
+            Choice::Disable => 0,
+        };
+        Self { gap_bytes, span_bytes }
+    }
+
+    /// Whether a range is accessed together with those from `first` to `end`.
+    fn joins(self, first: Block, end: i64, next: Block) -> bool {
+        (0..=self.gap_bytes).contains(&(next.offset - end)) && next.end() - first.offset <= self.span_bytes
+    }
+}
 
 /// As memory if there are at least so many of them, and at least one for so many bytes of the file.
 const MAPPED_MIN: usize = 16;
@@ -48,28 +72,24 @@ impl Group<'_> {
 fn by_groups(
     view: &View,
     (at, bytes): (i64, i64),
+    near: Nearness,
     mut action: impl FnMut(&Group) -> Result<bool>,
 ) -> Result<()> {
     let mut ranges = view.ranges(at, bytes).peekable();
-    let mut near = Vec::new();
+    let mut together = Vec::new();
     while let Some(first) = ranges.next() {
-        near.clear();
-        near.push(first);
+        together.clear();
+        together.push(first);
         let mut end = first.end();
-        while let Some(next) = ranges.next_if(|next| joins(first, end, *next)) {
-            near.push(next);
+        while let Some(next) = ranges.next_if(|next| near.joins(first, end, *next)) {
+            together.push(next);
             end = next.end();
         }
-        if !action(&Group { ranges: &near, first: first.offset, end })? {
+        if !action(&Group { ranges: &together, first: first.offset, end })? {
             break;
         }
     }
     Ok(())
-}
-
-/// Whether a range is accessed together with those from `first` to `end`.
-fn joins(first: Block, end: i64, next: Block) -> bool {
-    (0..=GAP_BYTES_MAX).contains(&(next.offset - end)) && next.end() - first.offset <= SPAN_BYTES_MAX
 }
 
 /// Writes to the stream of a view from byte `at` on.
@@ -78,12 +98,34 @@ fn joins(first: Block, end: i64, next: Block) -> bool {
 /// What the system says.
 pub fn write(disk: &Disk, view: &View, at: i64, bytes: &[u8]) -> Result<()> {
     let mut left = bytes;
-    by_groups(view, (at, bytes.len() as i64), |group| {
+    by_groups(view, (at, bytes.len() as i64), Nearness::USUAL, |group| {
         let (now, later) = left.split_at(group.total() as usize);
         left = later;
         if !(group.is_dense() && write_mapped(disk, group, now)?) {
             write_each(disk, group.ranges, now)?;
         }
+        Ok(true)
+    })
+}
+
+/// The same, where nobody else writes what is between the ranges: near ones are written together, with what was read of the rest.
+///
+/// # Errors
+/// What the system says.
+pub fn write_with_holes(disk: &Disk, view: &View, at: i64, bytes: &[u8], near: Nearness) -> Result<()> {
+    let (mut left, mut span) = (bytes, Vec::new());
+    by_groups(view, (at, bytes.len() as i64), near, |group| {
+        let (now, later) = left.split_at(group.total() as usize);
+        left = later;
+        if let [only] = group.ranges {
+            disk.write(now, only.offset)?;
+            return Ok(true);
+        }
+        span.clear();
+        span.resize(group.span(), 0);
+        disk.read(&mut span, group.first)?;
+        copy(group, |place, range| span[place..place + range.len()].copy_from_slice(&now[range]));
+        disk.write(&span, group.first)?;
         Ok(true)
     })
 }
@@ -125,9 +167,9 @@ fn copy(group: &Group, mut action: impl FnMut(usize, std::ops::Range<usize>)) {
 ///
 /// # Errors
 /// What the system says.
-pub fn read(disk: &Disk, view: &View, at: i64, bytes: &mut [u8]) -> Result<usize> {
+pub fn read(disk: &Disk, view: &View, at: i64, bytes: &mut [u8], near: Nearness) -> Result<usize> {
     let mut done = 0;
-    by_groups(view, (at, bytes.len() as i64), |group| {
+    by_groups(view, (at, bytes.len() as i64), near, |group| {
         let total = group.total() as usize;
         let there = read_group(disk, group, &mut bytes[done..done + total])?;
         done += there;

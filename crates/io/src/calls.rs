@@ -22,23 +22,23 @@ pub fn transfer(
     status.set(bytes)
 }
 
-/// A nonblocking access; `started` hears of the request before the program does, and `works_beside` says whether threads beside the
-/// program may call MPI.
+/// A nonblocking access; `started` hears of the request before the program does, and `let_threads_meet` before there are threads beside the
+/// program that call MPI.
 ///
 /// # Errors
 /// Those of the arguments.
 pub fn start(
     fh: MPI_File,
-    (direction, position): (Direction, Position),
+    way: (Direction, Position, Manner),
     data: Data,
-    (request, started, works_beside): (
+    (request, started, let_threads_meet): (
         Out<MPI_Request>,
         impl FnOnce(MPI_File, MPI_Request),
-        impl FnOnce() -> Result<bool>,
+        impl FnOnce(),
     ),
 ) -> Result<()> {
     request.check()?;
-    let made = file::find(fh)?.start(direction, position, arguments::buffer(data)?, works_beside)?;
+    let made = file::find(fh)?.start(way, arguments::buffer(data)?, let_threads_meet)?;
     started(fh, made);
     request.set(made)
 }

@@ -7,15 +7,23 @@
 //! Aggregators do not write the holes between runs back, as other libraries do under a lock of the file system: those
 //! bytes are not theirs, and there are no locks here. Where ranges overlap, the highest rank's bytes win.
 
-use postrider_client::{Communicator, Parts};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use postrider_abi::MPI_ERR_INTERN;
+use postrider_client::{Communicator, Parts};
+use postrider_os::process::host_name;
+
+use crate::access::Nearness;
 use crate::agreement::agree;
 use crate::disk::Disk;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::helpers::{self, Brought};
+use crate::hints;
 use crate::view::{Block, View};
 
-/// Domains begin at multiples of this.
-const ALIGNMENT: i64 = 64 << 10;
+/// Domains begin at multiples of at least this.
+pub const ALIGNMENT: i64 = 64 << 10;
 
 /// With fewer than one byte in so many wanted, windows would be mostly empty.
 const SPARSE: i64 = 256;
@@ -29,31 +37,53 @@ pub struct Team {
     pub aggregators: Vec<i32>,
     /// How much of its domain an aggregator takes at a time.
     pub window_bytes: i64,
+    /// Domains begin at multiples of this.
+    pub alignment: i64,
+    /// Whether they access it for the others also where nothing is won by that.
+    pub always: bool,
+    /// What they read together.
+    pub reads: Nearness,
 }
 
-/// The first process of each host. Collective.
+/// A host with processes of the file.
+#[derive(Debug)]
+pub struct Host {
+    /// Their ranks.
+    ranks: Vec<i32>,
+    /// How many of them may access it for others.
+    aggregators: i64,
+}
+
+/// The hosts, and how many aggregators each has by `cb_config_list`. Collective.
 ///
 /// # Errors
 /// What MPI returns.
-pub fn leaders(communicator: Communicator) -> Result<Vec<i32>> {
-    let rank = i64::from(communicator.rank()?);
-    let mut first = [rank];
+pub fn hosts(communicator: Communicator, configuration: &str) -> Result<Vec<Host>> {
+    let mut first = [i64::from(communicator.rank()?)];
     communicator.of_this_host()?.broadcast(&mut first)?;
-    let all = communicator.all_gather(first)?;
-    let leads = |(rank, [first]): &(i64, [i64; 1])| rank == first;
-    Ok((0..).zip(all).filter(leads).map(|(rank, _)| rank as i32).collect())
+    let allowed = hints::of_host(configuration, &host_name());
+    let mut hosts = BTreeMap::new();
+    for (rank, [first, aggregators]) in (0..).zip(communicator.all_gather([first[0], allowed])?) {
+        hosts.entry(first).or_insert(Host { ranks: Vec::new(), aggregators }).ranks.push(rank);
+    }
+    Ok(hosts.into_values().collect())
 }
 
-/// The processes that access a file for all: the leaders of hosts, or as many processes as are asked for. If those are
-/// more than there are hosts, others follow, spread over the ranks.
-pub fn aggregators(leaders: &[i32], processes: i32, wanted: i64) -> Vec<i32> {
-    if wanted == 0 {
-        return leaders.to_vec();
+/// The processes that access a file for all: as many of each host as it may have, or as many altogether as are asked for. If those are
+/// more than there are hosts, and nothing is said of hosts, others follow, spread over the ranks.
+pub fn aggregators(hosts: &[Host], is_configured: bool, processes: i32, wanted: i64) -> Vec<i32> {
+    let allowed = |host: &Host| host.aggregators.min(host.ranks.len() as i64) as usize;
+    let listed =
+        |turn| hosts.iter().filter(move |host| turn < allowed(host)).map(move |host| host.ranks[turn]);
+    let turns = hosts.iter().map(allowed).max().unwrap_or(0);
+    let mut chosen: Vec<i32> = (0..turns).flat_map(listed).collect();
+    if chosen.is_empty() {
+        chosen.extend(hosts.iter().map(|host| host.ranks[0]));
     }
-    let wanted = wanted.min(processes.into()) as usize;
-    let mut chosen: Vec<i32> = leaders.iter().copied().take(wanted).collect();
+    let wanted = if wanted == 0 { chosen.len() } else { wanted.min(processes.into()) as usize };
+    chosen.truncate(wanted);
     let spread = (0..wanted).map(|index| (index * processes as usize / wanted) as i32);
-    for rank in spread.chain(0..processes) {
+    for rank in spread.chain(0..processes).filter(|_| !is_configured) {
         if chosen.len() < wanted && !chosen.contains(&rank) {
             chosen.push(rank);
         }
@@ -102,13 +132,13 @@ fn plan(team: &Team, pieces: &[Piece]) -> Result<Option<Plan>> {
         return Ok(None);
     };
     let total: i64 = all.iter().map(|[.., bytes]| bytes).sum();
-    if !interleaved || (end - first[0]) / SPARSE > total {
+    if !team.always && (!interleaved || (end - first[0]) / SPARSE > total) {
         return Ok(None);
     }
-    let start = first[0] - first[0] % ALIGNMENT;
+    let start = first[0] - first[0] % team.alignment;
     let share = (end - start + team.aggregators.len() as i64 - 1) / team.aggregators.len() as i64;
-    let domain_bytes = (share + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    let rounds = (domain_bytes + team.window_bytes - 1) / team.window_bytes;
+    let domain_bytes = (share + team.alignment - 1) / team.alignment * team.alignment;
+    let rounds = (domain_bytes.min(end - start) + team.window_bytes - 1) / team.window_bytes;
     Ok(Some(Plan { start, domain_bytes, rounds, end }))
 }
 
@@ -143,28 +173,86 @@ fn within(pieces: &[Piece], window: Block) -> Vec<Piece> {
     pieces[..last].iter().filter_map(cut).collect()
 }
 
+/// What an aggregator does with a window, while processes exchange the bytes of another one.
+struct Job {
+    /// What processes have sent.
+    received: Parts,
+    /// What they get.
+    answers: Parts,
+    buffer: Vec<u8>,
+    result: Result<()>,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Self { received: Parts::default(), answers: Parts::default(), buffer: Vec::new(), result: Ok(()) }
+    }
+}
+
+impl Job {
+    /// Reads what processes ask for; if that fails they get nothing.
+    fn read(&mut self, disk: &Disk) {
+        self.answers.clear();
+        self.result = read_window(disk, &self.received, &mut self.answers, &mut self.buffer);
+        if self.result.is_err() {
+            self.answers.clear();
+            self.received.iter().for_each(|_| self.answers.add(|_| ()));
+        }
+    }
+
+    /// Begins it, beside this thread if there is another window.
+    fn begin(mut self, plan: &Plan, work: impl FnOnce(&mut Self) + Send + 'static) -> Brought<Self> {
+        let work = move || {
+            work(&mut self);
+            self
+        };
+        helpers::bring(plan.rounds > 1, work)
+    }
+
+    /// Waits until it is done; its result is that of all if no other one has failed.
+    fn end(going: &Brought<Self>, result: &mut Result<()>) -> Self {
+        let mut job = going.recv().unwrap_or_else(|_| Self {
+            result: Err(Error::new(MPI_ERR_INTERN, "a thread that accesses the file has gone")),
+            ..Self::default()
+        });
+        let own = std::mem::replace(&mut job.result, Ok(()));
+        if result.is_ok() {
+            *result = own;
+        }
+        job
+    }
+}
+
 /// Writes together. Collective.
 ///
 /// # Errors
 /// What the system says, at any process.
-pub fn write(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &[u8]) -> Result<()> {
+pub fn write(team: &Team, disk: &Arc<Disk>, view: &View, at: i64, bytes: &[u8]) -> Result<()> {
     let pieces = pieces(view, at, bytes.len() as i64);
     let Some(plan) = plan(team, &pieces)? else {
         return agree(team.communicator, crate::access::write(disk, view, at, bytes));
     };
     let ranks = team.communicator.size()? as usize;
-    let (mut parts, mut received) = (Parts::default(), Parts::default());
-    let (mut result, mut buffer) = (Ok(()), Vec::new());
+    let (mut parts, mut result) = (Parts::default(), Ok(()));
+    let (mut going, mut spare): (Option<Brought<Job>>, Option<Job>) = (None, None);
     for round in 0..plan.rounds {
         let wanted = plan.wanted(team, &pieces, ranks, round);
         parts.clear();
         for pieces in &wanted {
             parts.add(|part| pack_write(part, pieces, bytes));
         }
-        team.communicator.exchange(&parts, &mut received)?;
+        let mut job = spare.take().unwrap_or_default();
+        team.communicator.exchange(&parts, &mut job.received)?;
+        spare = going.take().map(|going| Job::end(&going, &mut result));
         if result.is_ok() {
-            result = write_window(disk, &received, &mut buffer);
+            let disk = Arc::clone(disk);
+            going = Some(job.begin(&plan, move |job| {
+                job.result = write_window(&disk, &job.received, &mut job.buffer);
+            }));
         }
+    }
+    if let Some(going) = going {
+        Job::end(&going, &mut result);
     }
     agree(team.communicator, result)
 }
@@ -173,31 +261,35 @@ pub fn write(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &[u8]) -> Re
 ///
 /// # Errors
 /// What the system says, at any process.
-pub fn read(team: &Team, disk: &Disk, view: &View, at: i64, bytes: &mut [u8]) -> Result<usize> {
+pub fn read(team: &Team, disk: &Arc<Disk>, view: &View, at: i64, bytes: &mut [u8]) -> Result<usize> {
     let pieces = pieces(view, at, bytes.len() as i64);
     let Some(plan) = plan(team, &pieces)? else {
-        return agree(team.communicator, crate::access::read(disk, view, at, bytes));
+        return agree(team.communicator, crate::access::read(disk, view, at, bytes, team.reads));
     };
     let ranks = team.communicator.size()? as usize;
-    let (mut parts, mut asked, mut answers) = (Parts::default(), Parts::default(), Parts::default());
-    let (mut result, mut buffer) = (Ok(()), Vec::new());
+    let (mut parts, mut answers, mut result) = (Parts::default(), Parts::default(), Ok(()));
+    let (mut going, mut spare): (Option<(Brought<Job>, _)>, Option<Job>) = (None, None);
     let mut there: i64 = pieces.iter().map(|piece| piece.range.bytes).sum();
-    for round in 0..plan.rounds {
-        let wanted = plan.wanted(team, &pieces, ranks, round);
-        parts.clear();
-        for pieces in &wanted {
-            parts.add(|part| pack_ranges(part, pieces));
-        }
-        team.communicator.exchange(&parts, &mut asked)?;
-        parts.clear();
-        if let Err(error) = read_window(disk, &asked, &mut parts, &mut buffer) {
-            result = Err(error);
+    // In the last round nothing is asked for.
+    for round in 0..=plan.rounds {
+        let mut next = None;
+        if round < plan.rounds {
+            let wanted = plan.wanted(team, &pieces, ranks, round);
             parts.clear();
-            (0..ranks).for_each(|_| parts.add(|_| ()));
+            for pieces in &wanted {
+                parts.add(|part| pack_ranges(part, pieces));
+            }
+            let (mut job, disk) = (spare.take().unwrap_or_default(), Arc::clone(disk));
+            team.communicator.exchange(&parts, &mut job.received)?;
+            next = Some((job.begin(&plan, move |job| job.read(&disk)), wanted));
         }
-        team.communicator.exchange(&parts, &mut answers)?;
-        for (pieces, answer) in wanted.iter().zip(answers.iter()) {
-            there = there.min(take(pieces, answer, bytes));
+        if let Some((going, wanted)) = std::mem::replace(&mut going, next) {
+            let job = Job::end(&going, &mut result);
+            team.communicator.exchange(&job.answers, &mut answers)?;
+            for (pieces, answer) in wanted.iter().zip(answers.iter()) {
+                there = there.min(take(pieces, answer, bytes));
+            }
+            spare = Some(job);
         }
     }
     agree(team.communicator, result)?;
@@ -357,10 +449,17 @@ mod tests {
 
     #[test]
     fn aggregators_are_as_many_as_are_wanted() {
-        assert_eq!(aggregators(&[0, 4], 8, 0), [0, 4]);
-        assert_eq!(aggregators(&[0, 4], 8, 1), [0]);
-        assert_eq!(aggregators(&[0, 4], 8, 4), [0, 4, 2, 6]);
-        assert_eq!(aggregators(&[0], 3, 9), [0, 1, 2]);
+        let hosts = |aggregators| {
+            [Host { ranks: vec![0, 1, 2, 3], aggregators }, Host { ranks: vec![4, 5, 6, 7], aggregators }]
+        };
+        assert_eq!(aggregators(&hosts(1), false, 8, 0), [0, 4]);
+        assert_eq!(aggregators(&hosts(1), false, 8, 1), [0]);
+        assert_eq!(aggregators(&hosts(1), false, 8, 4), [0, 4, 2, 6]);
+        assert_eq!(aggregators(&hosts(2), true, 8, 0), [0, 4, 1, 5]);
+        assert_eq!(aggregators(&hosts(2), true, 8, 7), [0, 4, 1, 5]);
+        assert_eq!(aggregators(&hosts(i64::MAX), true, 8, 3), [0, 4, 1]);
+        assert_eq!(aggregators(&hosts(0), true, 8, 0), [0, 4]);
+        assert_eq!(aggregators(&[Host { ranks: vec![0, 1, 2], aggregators: 1 }], false, 3, 9), [0, 1, 2]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use postrider_abi::*;
@@ -76,6 +76,16 @@ impl Disk {
     /// Whether the bytes of the file are the same memory for all processes of this host, and no other host has it.
     pub fn is_of_this_host(&self) -> bool {
         self.is_of_this_host
+    }
+
+    /// Whether it can be read and written.
+    pub fn is_for_both(&self) -> bool {
+        self.is_for_both
+    }
+
+    /// What the file system says of how long pieces of a file are that it likes.
+    pub fn block_bytes(&self) -> i64 {
+        self.file.metadata().map_or(0, |found| found.blksize() as i64)
     }
 
     /// Whether a part of it can be memory that is written.

@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use postrider_abi::*;
 use postrider_client::{Mpi, OwnedCommunicator, OwnedDatatype};
 
+use crate::access::Nearness;
 use crate::agreement::{agree, agree_on};
+use crate::collective::{self, Host};
 use crate::disk::{self, Disk};
 use crate::error::{Error, Result};
-use crate::hints::Hints;
+use crate::hints::{Hints, without_prefix};
+use crate::line::Line;
 use crate::locks::Locks;
 use crate::locks::disjoint::{self, Shown};
 use crate::locks::ways::{LockWay, Ways};
@@ -26,15 +29,18 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct File {
     pub(crate) mpi: Mpi,
-    pub(crate) disk: Disk,
+    pub(crate) disk: Arc<Disk>,
     pub(crate) mode: i32,
     /// Freed before the communicator.
     pub(crate) pointer: Pointer,
     pub(crate) communicator: OwnedCommunicator,
     pub(crate) rank: i32,
     pub(crate) processes: i32,
-    /// The first process of each host; found when it is needed.
-    pub(crate) leaders: OnceLock<Vec<i32>>,
+    /// The hosts; found when they are needed.
+    pub(crate) hosts: OnceLock<Vec<Host>>,
+    /// Whether helpers may call MPI beside the program, at all processes.
+    pub(crate) works_beside: bool,
+    pub(crate) line: Arc<Line>,
     state: Mutex<State>,
 }
 
@@ -62,6 +68,8 @@ pub struct Atomic {
     pub locks: Arc<Locks>,
     /// Whether another process may access what this one sees.
     pub has_rivals: bool,
+    /// What is written together with the bytes between, if that is done; for those locks are taken, too.
+    pub holes: Option<Nearness>,
 }
 
 /// A view with what it was made from.
@@ -136,15 +144,22 @@ fn check_mode(mode: i32) -> Result<()> {
     Err(Error::new(MPI_ERR_AMODE, format!("the access mode {mode} {wrong}")))
 }
 
-/// `MPI_File_open`.
+/// `MPI_File_open`; `works_beside` says whether threads beside the program may call MPI.
 ///
 /// # Errors
 /// Those of the arguments, of the system and of other processes.
-pub fn open(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<MPI_File> {
-    open_by(handle, path, mode, info).map_err(|error| error.on(path))
+pub fn open(
+    handle: MPI_Comm,
+    path: &Path,
+    mode: i32,
+    info: MPI_Info,
+    works_beside: bool,
+) -> Result<MPI_File> {
+    let path = without_prefix(path);
+    open_by(handle, &path, mode, info, works_beside).map_err(|error| error.on(&path))
 }
 
-fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<MPI_File> {
+fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info, works_beside: bool) -> Result<MPI_File> {
     let mpi = Mpi::find()?;
     let given = mpi.communicator(handle);
     if given.is_inter()? {
@@ -153,9 +168,14 @@ fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<M
     let communicator = given.private()?;
     let ways = check_mode(mode).and_then(|()| Ways::from_environment());
     let ways = agree_on(*communicator, mode.into(), "the access mode", ways)?;
-    let hints = Hints { ways, ..Hints::default() }.with(mpi, info)?.agreed(*communicator)?;
+    let mut hints = Hints::of_new_file(ways, mpi, info)?.agreed(*communicator)?;
     let (rank, processes) = (communicator.rank()?, communicator.size()?);
     let disk = open_disk(&communicator, rank, path, mode, hints.permissions)?;
+    let all = communicator.all_gather([works_beside.into(), disk.block_bytes()])?;
+    let works_beside = all.iter().all(|[works, _]| *works != 0);
+    if hints.striping_unit == 0 {
+        hints.striping_unit = all[0][1].max(collective::ALIGNMENT);
+    }
     let pointer = Pointer::new(*communicator, processes, hints.ways.pointer);
     let byte = mpi.datatype(MPI_BYTE);
     let view = Viewed {
@@ -166,9 +186,19 @@ fn open_by(handle: MPI_Comm, path: &Path, mode: i32, info: MPI_Info) -> Result<M
         filetype: byte.duplicate()?,
     };
     let state = State { view: view.into(), position: 0, split: None, hints, atomic: None, locks: None };
-    let leaders = OnceLock::new();
-    let file =
-        File { mpi, disk, mode, pointer, communicator, rank, processes, leaders, state: Mutex::new(state) };
+    let file = File {
+        mpi,
+        disk: Arc::new(disk),
+        mode,
+        pointer,
+        communicator,
+        rank,
+        processes,
+        hosts: OnceLock::new(),
+        works_beside,
+        line: Arc::default(),
+        state: Mutex::new(state),
+    };
     if mode & MPI_MODE_APPEND != 0 {
         file.append()?;
     }
@@ -202,10 +232,14 @@ fn open_disk(
 /// Those of the arguments, of the system and of other processes.
 pub fn close(handle: MPI_File) -> Result<()> {
     let file = find(handle)?;
-    file.not_in_split()?;
+    file.collective_may_begin()?;
     file.communicator.barrier()?;
     if file.has(MPI_MODE_DELETE_ON_CLOSE) {
-        file.by_first(|| disk::delete(file.disk.path()))?;
+        file.by_first(|| match disk::delete(file.disk.path()) {
+            // Somebody else was first.
+            Err(error) if error.class == MPI_ERR_NO_SUCH_FILE => Ok(()),
+            deleted => deleted,
+        })?;
     }
     files().remove(&handle.0);
     Ok(())
@@ -216,7 +250,7 @@ pub fn close(handle: MPI_File) -> Result<()> {
 /// # Errors
 /// What the system says.
 pub fn delete(path: &Path) -> Result<()> {
-    disk::delete(path)
+    disk::delete(&without_prefix(path))
 }
 
 impl File {
@@ -236,6 +270,13 @@ impl File {
     /// Whether it is in atomic mode.
     pub fn is_atomic(&self) -> bool {
         self.state().atomic.is_some()
+    }
+
+    /// Waits until a collective call may begin: those before it that work beside the program are done. A split one allows no other.
+    pub(crate) fn collective_may_begin(&self) -> Result<()> {
+        self.not_in_split()?;
+        self.line.wait();
+        Ok(())
     }
 
     /// Whether a split collective call allows another collective one: it does not.
@@ -306,7 +347,7 @@ impl File {
     }
 
     fn check_size(&self, size: i64) -> Result<()> {
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         let allowed = self.not_sequential().and_then(|()| self.may_write()).and_then(|()| match size {
             0.. => Ok(()),
             _ => Err(Error::argument(format!("the size is {size}; it must not be negative"))),
@@ -327,7 +368,7 @@ impl File {
     /// # Errors
     /// What the system says, here or at another process.
     pub fn sync(&self) -> Result<()> {
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         let synced = if self.has(MPI_MODE_RDONLY) { Ok(()) } else { self.disk.sync() };
         agree(*self.communicator, synced)
     }
@@ -337,9 +378,17 @@ impl File {
     /// # Errors
     /// What MPI returns.
     pub fn set_info(&self, info: MPI_Info) -> Result<()> {
-        let hints = self.state().hints.with(self.mpi, info)?.agreed(*self.communicator)?;
+        self.line.wait();
+        let hints = self.new_hints(info)?;
         self.state().hints = hints;
         Ok(())
+    }
+
+    /// The hints with what the program says now. The hosts keep what was said of them when the file was opened.
+    fn new_hints(&self, info: MPI_Info) -> Result<Hints> {
+        let before = self.state().hints.clone();
+        let configuration = before.configuration.clone();
+        Ok(Hints { configuration, ..before.with(self.mpi, info)? }.agreed(*self.communicator)?)
     }
 
     /// `MPI_File_get_info`.
@@ -365,7 +414,7 @@ impl File {
     /// # Errors
     /// When processes disagree, or MPI has no one-sided communication.
     pub fn set_atomicity(&self, atomic: bool) -> Result<()> {
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         agree_on(*self.communicator, atomic.into(), "the flag of atomic mode", Ok(()))?;
         let made = if atomic { Some(self.make_atomic()?) } else { None };
         self.state().atomic = made;
@@ -373,18 +422,19 @@ impl File {
     }
 
     fn make_atomic(&self) -> Result<Atomic> {
-        let (kept, way) = {
+        let (kept, way, holes) = {
             let state = self.state();
-            (state.locks.clone(), state.hints.ways.lock)
+            let sieves = state.hints.sieves_writes(self.mode, self.disk.is_of_this_host());
+            (state.locks.clone(), state.hints.ways.lock, sieves.then(|| state.hints.writes()))
         };
         let locks = match kept {
             Some(locks) if locks.way() == way => locks,
             _ => agree(*self.communicator, self.make_locks(way))?,
         };
         let view = Arc::clone(&self.state().view);
-        let has_rivals = self.has_rivals(&view.view)?;
+        let has_rivals = self.has_rivals(&view.view, holes)?;
         self.state().locks = Some(Arc::clone(&locks));
-        Ok(Atomic { locks, has_rivals })
+        Ok(Atomic { locks, has_rivals, holes })
     }
 
     fn make_locks(&self, way: LockWay) -> Result<Arc<Locks>> {
@@ -397,9 +447,12 @@ impl File {
     }
 
     /// Whether another process may write what this one sees in a view, or the other way round. Collective.
-    fn has_rivals(&self, view: &View) -> Result<bool> {
+    fn has_rivals(&self, view: &View, holes: Option<Nearness>) -> Result<bool> {
         if self.has(MPI_MODE_RDONLY) || self.processes == 1 {
             return Ok(false);
+        }
+        if holes.is_some() {
+            return agree(*self.communicator, Ok(true));
         }
         let blocks_max = disjoint::BLOCKS_MAX / self.processes as usize;
         let own = Shown::of(view, blocks_max);
@@ -421,14 +474,15 @@ impl File {
         representation: &[u8],
         info: MPI_Info,
     ) -> Result<()> {
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         let made = self.make_view(displacement, (etype, filetype), representation);
         let mut same = DefaultHasher::new();
         (made.as_ref().map_or(0, |made| made.view.etype_bytes()), representation).hash(&mut same);
         let what = "the elementary datatype's size and the data representation, as a checksum,";
         let made = agree_on(*self.communicator, same.finish() as i64, what, made)?;
-        let hints = self.state().hints.with(self.mpi, info)?.agreed(*self.communicator)?;
-        let has_rivals = if self.is_atomic() { self.has_rivals(&made.view)? } else { false };
+        let hints = self.new_hints(info)?;
+        let holes = self.state().atomic.as_ref().map(|atomic| atomic.holes);
+        let has_rivals = holes.map_or(Ok(false), |holes| self.has_rivals(&made.view, holes))?;
         let mut state = self.state();
         (state.view, state.position, state.hints) = (made.into(), 0, hints);
         if let Some(atomic) = &mut state.atomic {
@@ -524,7 +578,7 @@ impl File {
     /// # Errors
     /// Those of the arguments and of other processes.
     pub fn seek_shared(&self, offset: i64, whence: i32) -> Result<()> {
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         let now = self.not_sequential().and_then(|()| self.pointer.position());
         let new = now.and_then(|now| self.target(offset, whence, now));
         agree_on(

@@ -4,7 +4,8 @@
 //! `file_functions!` calls the macro that it is given with all of them. Each has a name, perhaps the name of its twin with
 //! large counts, typed arguments, the object whose error handler gets an error, and a body of type `Result<()>` of this
 //! crate. Types are those of the ABI and of `arguments`; `Int` and `Address` differ between a function and its twin. The
-//! exporter's functions `opened` and `closed` hear of files, and `started` of requests, for the sake of their error handlers.
+//! exporter's functions `opened` and `closed` hear of files, and `started` of requests, for the sake of their error handlers;
+//! `threads_may_meet` says whether threads beside the program may call MPI, and `let_threads_meet` hears when they will.
 
 /// Implements an exporter's trait `$check`, whose default is right for them, for the arguments that need no look before `io` sees them.
 #[macro_export]
@@ -35,7 +36,7 @@ macro_rules! file_functions {
                 on MPI_FILE_NULL
             {
                 fh.check()?;
-                let file = $crate::file::open(comm, &filename.path()?, amode, info)?;
+                let file = $crate::file::open(comm, &filename.path()?, amode, info, threads_may_meet()?)?;
                 opened(file);
                 fh.set(file)
             }
@@ -205,7 +206,7 @@ macro_rules! file_functions {
             MPI_File_iread_at / MPI_File_iread_at_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Read, At(offset), Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.2.
@@ -219,7 +220,7 @@ macro_rules! file_functions {
             MPI_File_iread_at_all / MPI_File_iread_at_all_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Read, At(offset), Together), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.5.
@@ -245,7 +246,7 @@ macro_rules! file_functions {
             MPI_File_iread / MPI_File_iread_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Read, Individual, Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.3.
@@ -259,7 +260,7 @@ macro_rules! file_functions {
             MPI_File_iread_all / MPI_File_iread_all_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Read, Individual, Together), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.5.
@@ -285,7 +286,7 @@ macro_rules! file_functions {
             MPI_File_iread_shared / MPI_File_iread_shared_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Read, Shared), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Read, Shared, Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.4.
@@ -318,7 +319,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_at / MPI_File_iwrite_at_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Write, At(offset), Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.2.
@@ -332,7 +333,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_at_all / MPI_File_iwrite_at_all_c (
                 fh: MPI_File, offset: MPI_Offset, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, At(offset)), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Write, At(offset), Together), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.5.
@@ -358,7 +359,7 @@ macro_rules! file_functions {
             MPI_File_iwrite / MPI_File_iwrite_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Write, Individual, Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.3.
@@ -372,7 +373,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_all / MPI_File_iwrite_all_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Individual), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Write, Individual, Together), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.5.
@@ -398,7 +399,7 @@ macro_rules! file_functions {
             MPI_File_iwrite_shared / MPI_File_iwrite_shared_c (
                 fh: MPI_File, buf: Memory, count: Int, datatype: MPI_Datatype, request: Out<MPI_Request>
             ) on fh {
-                $crate::calls::start(fh, (Write, Shared), (buf, i64::from(count), datatype), (request, started, works_beside))
+                $crate::calls::start(fh, (Write, Shared, Alone), (buf, i64::from(count), datatype), (request, started, let_threads_meet))
             }
 
             /// Section 14.4.4.

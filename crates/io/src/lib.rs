@@ -24,6 +24,7 @@ pub mod file;
 mod functions;
 mod helpers;
 mod hints;
+mod line;
 mod locks;
 mod pointer;
 mod report;

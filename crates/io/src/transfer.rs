@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use postrider_abi::*;
-use postrider_client::{Buffer, Outcome, Pending};
+use postrider_client::{Buffer, Outcome, OwnedDatatype, Pending};
 
+use crate::access::Nearness;
 use crate::collective::{self, Team};
 use crate::error::{Error, Result};
 use crate::file::{Atomic, File, Split, Viewed};
+use crate::hints::Choice;
+use crate::view::Block;
 use crate::{access, agreement, helpers};
 
 /// Which way data goes.
@@ -47,6 +50,8 @@ struct Place {
     at: i64,
     /// In atomic mode.
     atomic: Option<Atomic>,
+    /// What is read together.
+    reads: Nearness,
 }
 
 impl Place {
@@ -59,12 +64,24 @@ impl Place {
     ) -> Result<T> {
         match &self.atomic {
             None => access(),
-            Some(Atomic { locks, has_rivals: false }) => locks.without_rivals(access),
+            Some(Atomic { locks, has_rivals: false, .. }) => locks.without_rivals(access),
+            Some(Atomic { locks, holes: Some(_), .. }) if direction == Direction::Write => {
+                locks.with(self.whole(bytes as i64).into_iter(), true, access)
+            }
             Some(Atomic { locks, .. }) => {
                 let blocks = self.view.view.ranges(self.at, bytes as i64);
                 locks.with(blocks, direction == Direction::Write, access)
             }
         }
+    }
+}
+
+impl Place {
+    /// From the first to the last of `bytes` bytes.
+    fn whole(&self, bytes: i64) -> Option<Block> {
+        let first = self.view.view.offset(self.at);
+        (bytes > 0)
+            .then(|| Block { offset: first, bytes: self.view.view.offset(self.at + bytes - 1) + 1 - first })
     }
 }
 
@@ -85,7 +102,7 @@ impl File {
             let place = self.place(position, elements?)?;
             return self.alone(direction, &place, &mut buffer);
         }
-        self.not_in_split()?;
+        self.collective_may_begin()?;
         if position == Position::Shared {
             // What follows one another by rank is in one piece for each process.
             let place = self.ordered(elements)?;
@@ -131,27 +148,42 @@ impl File {
         }
     }
 
-    /// Starts moving data, as one process, and returns a request. A helper does it where threads beside the program may call
-    /// MPI; otherwise it is done at once.
+    /// Starts moving data, and returns a request. A helper does it where threads beside the program may call MPI; otherwise it is
+    /// done at once, by each process for itself, which need not wait for others.
     ///
     /// # Errors
-    /// Those of the arguments; those of the system are the request's.
+    /// Those of the arguments; those of the system, and if it is done together of other processes, are the request's.
     pub fn start(
         self: &Arc<Self>,
-        direction: Direction,
-        position: Position,
+        (direction, position, manner): (Direction, Position, Manner),
         buffer: Buffer,
-        works_beside: impl FnOnce() -> Result<bool>,
+        let_threads_meet: impl FnOnce(),
     ) -> Result<MPI_Request> {
-        let elements = self.check(direction, position, &buffer)?;
-        let place = self.place(position, elements)?;
-        // The program may free the datatype before the request is complete.
-        let datatype = buffer.datatype().duplicate()?;
-        let mut buffer = buffer.with_datatype(*datatype);
-        let pending = Pending::start(self.mpi)?;
+        if manner == Manner::Together {
+            self.not_in_split()?;
+        }
+        if self.works_beside {
+            let_threads_meet();
+        }
+        let together = manner == Manner::Together && self.works_beside;
+        let prepared = self.prepare(direction, position, buffer);
+        let (place, mut buffer, datatype, pending) = match prepared {
+            Err(error) if together => {
+                // The others wait for this one.
+                let (file, told) = (Arc::clone(self), error.clone());
+                self.line.add(Box::new(move || drop(agreement::agree::<()>(*file.communicator, Err(told)))));
+                return Err(error);
+            }
+            prepared => prepared?,
+        };
         let (request, file) = (pending.handle(), Arc::clone(self));
         let work = move || {
-            let result = file.alone(direction, &place, &mut buffer);
+            let result = if together {
+                let all = agreement::agree(*file.communicator, Ok(()));
+                all.and_then(|()| file.together(direction, &place, &mut buffer))
+            } else {
+                file.alone(direction, &place, &mut buffer)
+            };
             // The file may be closed as soon as the request is complete.
             drop((file, place, datatype));
             let outcome = match result {
@@ -161,12 +193,26 @@ impl File {
             // There is nobody to tell if the request is not there any more.
             let _ = pending.complete(outcome);
         };
-        if works_beside()? {
-            helpers::run(Box::new(work));
-        } else {
-            work();
+        match together {
+            true => self.line.add(Box::new(work)),
+            false if self.works_beside => helpers::run(Box::new(work)),
+            false => work(),
         }
         Ok(request)
+    }
+
+    /// What a nonblocking call needs of the program's arguments; it may free the datatype before the request is complete.
+    fn prepare(
+        &self,
+        direction: Direction,
+        position: Position,
+        buffer: Buffer,
+    ) -> Result<(Place, Buffer, OwnedDatatype, Pending)> {
+        let elements = self.check(direction, position, &buffer)?;
+        let place = self.place(position, elements)?;
+        let datatype = buffer.datatype().duplicate()?;
+        let buffer = buffer.with_datatype(*datatype);
+        Ok((place, buffer, datatype, Pending::start(self.mpi)?))
     }
 
     /// Checks the arguments, and returns how many elementary datatypes are accessed.
@@ -219,9 +265,9 @@ impl File {
                 state.position - elements
             }
         };
-        let (view, atomic) = (Arc::clone(&state.view), state.atomic.clone());
+        let (view, atomic, reads) = (Arc::clone(&state.view), state.atomic.clone(), state.hints.reads());
         let at = start * view.view.etype_bytes();
-        Ok(Place { view, at, atomic })
+        Ok(Place { view, at, atomic, reads })
     }
 
     /// Where a call at the shared file pointer begins that all processes do in the order of their ranks.
@@ -237,21 +283,29 @@ impl File {
         match direction {
             Direction::Write => {
                 let bytes = view.representation.encode(buffer)?;
-                place.in_turn(direction, bytes.len(), || {
-                    access::write(&self.disk, &view.view, place.at, &bytes)
-                })?;
+                place.in_turn(direction, bytes.len(), || self.write(place, &bytes))?;
                 written(buffer)
             }
             Direction::Read => receive(view, buffer, |bytes| {
-                place
-                    .in_turn(direction, bytes.len(), || access::read(&self.disk, &view.view, place.at, bytes))
+                place.in_turn(direction, bytes.len(), || {
+                    access::read(&self.disk, &view.view, place.at, bytes, place.reads)
+                })
             }),
+        }
+    }
+
+    /// Writes as one process, when it is its turn.
+    fn write(&self, place: &Place, bytes: &[u8]) -> Result<()> {
+        let (disk, view) = (&self.disk, &place.view.view);
+        match place.atomic.as_ref().and_then(|atomic| atomic.holes) {
+            Some(near) if disk.is_for_both() => access::write_with_holes(disk, view, place.at, bytes, near),
+            _ => access::write(disk, view, place.at, bytes),
         }
     }
 
     /// Moves data of all processes. In atomic mode each is alone with the file in turn.
     fn together(&self, direction: Direction, place: &Place, buffer: &mut Buffer) -> Result<i64> {
-        let Some(team) = self.team(place.atomic.is_some())? else {
+        let Some(team) = self.team(direction, place)? else {
             let result = self.alone(direction, place, buffer);
             return agreement::agree(*self.communicator, result);
         };
@@ -270,25 +324,34 @@ impl File {
     }
 
     /// Who accesses the file for all, if anybody may.
-    fn team(&self, atomic: bool) -> Result<Option<Team>> {
-        let hints = self.state().hints;
-        if atomic || !hints.collective_buffering || self.processes == 1 {
+    fn team(&self, direction: Direction, place: &Place) -> Result<Option<Team>> {
+        let hints = self.state().hints.clone();
+        let buffering = hints.buffering[direction as usize];
+        if place.atomic.is_some() || buffering == Choice::Disable || self.processes == 1 {
             return Ok(None);
         }
-        let leaders = match self.leaders.get() {
-            Some(leaders) => leaders,
+        let hosts = match self.hosts.get() {
+            Some(hosts) => hosts,
             None => {
-                let found = collective::leaders(*self.communicator)?;
-                self.leaders.get_or_init(|| found)
+                let found = collective::hosts(*self.communicator, &hints.configuration)?;
+                self.hosts.get_or_init(|| found)
             }
         };
-        if leaders.len() == 1 && hints.nodes == 0 && self.disk.is_of_this_host() {
+        let always = buffering == Choice::Enable;
+        let is_configured = !hints.configuration.is_empty();
+        let is_asked_for = always || is_configured || hints.nodes != 0;
+        if hosts.len() == 1 && !is_asked_for && self.disk.is_of_this_host() {
             // Everybody has the file in its memory: to send the bytes to somebody else would be one more copy.
             return Ok(None);
         }
-        let aggregators = collective::aggregators(leaders, self.processes, hints.nodes);
-        let communicator = *self.communicator;
-        Ok(Some(Team { communicator, aggregators, window_bytes: hints.buffer_bytes }))
+        Ok(Some(Team {
+            communicator: *self.communicator,
+            aggregators: collective::aggregators(hosts, is_configured, self.processes, hints.nodes),
+            window_bytes: hints.buffer_bytes,
+            alignment: hints.striping_unit,
+            always,
+            reads: place.reads,
+        }))
     }
 }
 

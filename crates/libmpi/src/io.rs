@@ -58,11 +58,15 @@ fn started(handle: MPI_File, request: MPI_Request) {
     debug_assert!(noted.is_ok(), "the request has just been made");
 }
 
-/// Threads of this library may always call it: from the first of them on as where the program has asked for `MPI_THREAD_MULTIPLE`.
+/// Threads of this library may always call it.
 #[allow(clippy::unnecessary_wraps)]
-fn works_beside() -> postrider_io::error::Result<bool> {
-    instance().let_threads_meet();
+fn threads_may_meet() -> postrider_io::error::Result<bool> {
     Ok(true)
+}
+
+/// From the first of them on as where the program has asked for `MPI_THREAD_MULTIPLE`.
+fn let_threads_meet() {
+    instance().let_threads_meet();
 }
 
 impl<T: Copy + Into<Object>> From<Out<T>> for Object {

@@ -74,9 +74,12 @@ pub fn closed(file: MPI_File) {
 }
 
 /// Whether threads beside the program may call the library.
-pub fn works_beside() -> Result<bool> {
+pub fn threads_may_meet() -> Result<bool> {
     Ok(mpi()?.threads_may_meet()?)
 }
+
+/// The other library knows since it was initialized.
+pub fn let_threads_meet() {}
 
 /// The other library completes requests, and applies the error handler that it has for them.
 pub fn started(_file: MPI_File, _request: MPI_Request) {}

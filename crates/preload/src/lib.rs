@@ -20,7 +20,7 @@ use postrider_io::transfer::Direction::{Read, Write};
 use postrider_io::transfer::Manner::{Alone, Together};
 use postrider_io::transfer::Position::{At, Individual, Shared};
 
-use handlers::{Object, closed, opened, started, works_beside};
+use handlers::{Object, closed, let_threads_meet, opened, started, threads_may_meet};
 
 /// The types that differ between a function and its large-count twin: here, those of the function.
 mod small {
