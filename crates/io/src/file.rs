@@ -388,7 +388,7 @@ impl File {
     fn new_hints(&self, info: MPI_Info) -> Result<Hints> {
         let before = self.state().hints.clone();
         let configuration = before.configuration.clone();
-        Ok(Hints { configuration, ..before.with(self.mpi, info)? }.agreed(*self.communicator)?)
+        Hints { configuration, ..before.with(self.mpi, info)? }.agreed(*self.communicator)
     }
 
     /// `MPI_File_get_info`.
