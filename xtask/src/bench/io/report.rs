@@ -32,7 +32,7 @@ one machine. One binary runs on Postrider, on MPICH with its own I/O, which is R
 | *mpich-postrider* | `libpostrider_io.so` on MPICH | the same |
 
 Files are in memory (`/dev/shm`), on the disk (ext4), and on a slow file system, `postrider-slowfs`, at which each request waits and all pass one
-queue, with locks and without. Every program checks what is in the file, by the system's own calls, and every reader what it has read. In a table
+queue, with locks and without. Files are opened with `MPI_MODE_UNIQUE_OPEN`: nobody else has them. Every program checks what is in the file, by the system's own calls, and every reader what it has read. In a table
 *fails* stands where a program was ended, by the library or since it found an error, *wrong* where contents were not right, and *too slow* where it was given
 up after 12 s; the reasons stand above the tables. What fails is not tried again with more ranks.
 
