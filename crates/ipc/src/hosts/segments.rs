@@ -11,6 +11,7 @@
 //! Nothing here knows MPI: packets come in and go out as values. What another host says is looked at: only a segment's home grants and takes, and it is given only what
 //! it has asked for.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -129,15 +130,17 @@ impl Segments {
 
     /// Does something with a segment, if this host has anything of it.
     fn with<T>(&self, identifier: i32, work: impl FnOnce(&mut Known) -> T) -> Option<T> {
-        let mut all = lock(&self.known);
-        if !all.contains_key(&identifier) {
-            let words = self.space.words(identifier).ok()?;
-            let memory = Arc::new(Memory { file: self.space.pages_file(identifier).ok()?, words });
-            let directory = Directory::new(self.home(identifier), memory.words.count());
-            let (next, unit, granted) = (0, 1, HashMap::new());
-            all.insert(identifier, Known { memory, next, unit, granted, directory });
+        match lock(&self.known).entry(identifier) {
+            Entry::Occupied(known) => Some(work(known.into_mut())),
+            Entry::Vacant(place) => Some(work(place.insert(self.begin(identifier)?))),
         }
-        all.get_mut(&identifier).map(work)
+    }
+
+    fn begin(&self, identifier: i32) -> Option<Known> {
+        let words = self.space.words(identifier).ok()?;
+        let memory = Arc::new(Memory { file: self.space.pages_file(identifier).ok()?, words });
+        let directory = Directory::new(self.home(identifier), memory.words.count());
+        Some(Known { memory, next: 0, unit: 1, granted: HashMap::new(), directory })
     }
 
     /// What processes here want, and what is no more.

@@ -396,7 +396,7 @@ impl Space {
                 level: [Level::None, Level::Read][(header.take_level.load(Relaxed) & 1) as usize],
             };
             let is_open = |view: &mut View| view.words.is_none();
-            let unknown = views::lock().of_segment(taking.identifier).any(|view| is_open(view));
+            let unknown = views::lock().of_segment(taking.identifier).any(is_open);
             let words = if unknown { self.words(taking.identifier).ok() } else { None };
             for view in views::lock().of_segment(taking.identifier) {
                 view.words = view.words.or(words);

@@ -208,7 +208,8 @@ fn deserted(arguments: &Arguments, stage: &Stage<'_>, harm: Harm, left: &[usize]
     let mut problem = None;
     for (host, running) in [1, 2].into_iter().zip(running) {
         let ended = running?.wait(stage.bed, stage.before, stage.limit)?;
-        let right = "elsewhere EIDRM\nelsewhere later EIDRM\nhere done\nnew done\n";
+        let right = "elsewhere EIDRM\nelsewhere later EIDRM\nhere done\nnew done\na copy 7\nwritten 8\n\
+                     not here SIGBUS True\nonly there SIGBUS True\nmine 8 0 8\n";
         if left.contains(&host) {
             problem = problem.or_else(|| ended.said_only(right.trim_end()));
             stage.run(host, &words(arguments, &["stop", "lab"]))?;
