@@ -24,7 +24,9 @@ extern "C" fn fork() -> c_int {
     match pid {
         0 => {
             space.in_child(child);
-            space.share_as_child();
+            if child.is_some() {
+                space.share_as_child();
+            }
         }
         _ => space.after_fork(child, u32::try_from(pid).ok()),
     }

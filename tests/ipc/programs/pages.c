@@ -104,6 +104,49 @@ static void threads(void)
     meet();
 }
 
+/* Two threads of each process read and add in the same pages, in no certain order: no value goes back, and no addition is lost. */
+enum { MIXED = 8, FIRST = 100, CHANGES = 300 };
+
+static long added;
+
+static void *mixes(void *seed)
+{
+    unsigned random = (unsigned) (getpid() * 2 + (seed != NULL));
+    long last[MIXED] = {0}, *back = seed;
+    for (int change = 0; change < CHANGES; change++) {
+        random = random * 1103515245 + 12345;
+        int page = (int) (random >> 16) % MIXED;
+        long *word = (long *) &memory[(FIRST + page) * WORDS], value = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+        if (value < last[page] && back != NULL)
+            ++*back;
+        last[page] = value;
+        if (random >> 8 & 1) {
+            __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(&added, 1, __ATOMIC_SEQ_CST);
+        }
+    }
+    return NULL;
+}
+
+static void mixed(void)
+{
+    pthread_t other;
+    long before = 0, after = 0, back = 0, *all_added = (long *) &memory[(FIRST + MIXED) * WORDS];
+    for (int page = 0; page <= MIXED; page++)
+        before += page < MIXED ? memory[(FIRST + page) * WORDS] : -*all_added;
+    meet();
+    pthread_create(&other, NULL, mixes, NULL);
+    mixes(&back);
+    pthread_join(other, NULL);
+    __atomic_fetch_add(all_added, added, __ATOMIC_SEQ_CST);
+    meet();
+    for (int page = 0; page <= MIXED; page++)
+        after += page < MIXED ? memory[(FIRST + page) * WORDS] : -*all_added;
+    SAY(after - before);
+    SAY(back);
+    meet();
+}
+
 static int is_all(const volatile char *letters, int letter)
 {
     int right = 1;
@@ -283,6 +326,7 @@ int main(int count, char **words)
     meet();
     one_page();
     threads();
+    mixed();
     buffers();
     messages();
     children();
