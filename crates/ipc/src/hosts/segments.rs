@@ -8,7 +8,7 @@
 //! [`RANGE_MAX`]. A host keeps what it was granted for [`HOLD`], so that it gets to use it. Taking waits for that and for processes, and so a thread of its own
 //! does it, one after the other; all else is done at once by whoever receives.
 //!
-//! Nothing here knows MPI: packets come in and go out as values. What another host says is looked at: only a segment's home grants and takes, and it is given only what
+//! Nothing here knows MPI: packets come in and go out as values, and are sent in the order in which they were made. What another host says is looked at: only a segment's home grants and takes, and it is given only what
 //! it has asked for.
 
 use std::collections::hash_map::Entry;
@@ -259,30 +259,34 @@ impl Segments {
         packets
     }
 
-    /// Waits for the next pages that are to be taken from the processes of this host, and takes them.
+    /// Waits for the next pages that are to be taken from the processes of this host, and takes them. With their contents, if those are to be told.
     #[must_use]
-    pub fn take_next(&self) -> Vec<Packet> {
-        let job = lock(&self.jobs.1).recv();
-        let Ok((range, level, with_content)) = job else { return Vec::new() };
+    pub fn take_next(&self) -> Option<(Range, Vec<u8>)> {
+        let (range, level, with_content) = lock(&self.jobs.1).recv().ok()?;
         let found = self.with(range.identifier, |known| {
             known.has(range).then(|| {
                 let granted = pages(range).filter_map(|page| known.granted.remove(&page));
                 (Arc::clone(&known.memory), granted.max())
             })
         });
-        let Some((memory, granted)) = found.flatten() else { return Vec::new() };
+        let (memory, granted) = found.flatten()?;
         let held = granted.map_or(HOLD, |granted| granted.elapsed());
         std::thread::sleep(HOLD.saturating_sub(held));
         pages(range).for_each(|page| memory.words.set(page, level));
         let Range { identifier, first, count } = range;
         self.space.take_pages(Taking { identifier, first, count, level });
-        let home = self.home(identifier);
-        if home == self.own() {
-            return self.given(home, range, &[]);
-        }
         let mut content = vec![0; if with_content { count as usize * UNIT } else { 0 }];
         read(&memory.file, range, &mut content);
-        vec![(home, Pages::Given(range), content)]
+        Some((range, content))
+    }
+
+    /// Says that they were taken.
+    #[must_use]
+    pub fn taken(&self, (range, content): (Range, Vec<u8>)) -> Vec<Packet> {
+        match self.home(range.identifier) {
+            home if home == self.own() => self.given(home, range, &content),
+            home => vec![(home, Pages::Given(range), content)],
+        }
     }
 }
 

@@ -81,6 +81,7 @@ struct Server {
     asked: Mutex<HashMap<u64, Asked>>,
     keys: Mutex<Keys>,
     segments: Segments,
+    order: Mutex<()>,
     people: Mutex<HashMap<(u32, Person), usize>>,
     calls: Mutex<Calls>,
     call_ended: Condvar,
@@ -123,6 +124,7 @@ pub fn serve(
         asked: Mutex::default(),
         keys: Mutex::default(),
         segments: Segments::new(space),
+        order: Mutex::default(),
         people: Mutex::default(),
         calls: Mutex::default(),
         call_ended: Condvar::new(),
@@ -149,7 +151,9 @@ pub fn serve(
     let _waits = go.send(());
     std::thread::spawn(|| {
         loop {
-            server.post_all(server.segments.take_next());
+            if let Some(taken) = server.segments.take_next() {
+                server.move_pages(|segments| segments.taken(taken));
+            }
         }
     });
     let receiver = (waiting == Waiting::InMpi).then(|| std::thread::spawn(|| server.receive_all()));
@@ -177,8 +181,10 @@ fn failed(error: &postrider_client::Error) -> ! {
 }
 
 impl Server {
-    fn post_all(&'static self, packets: Vec<Packet>) {
-        for (host, pages, content) in packets {
+    /// Has something done about pages, and sends what comes of it: whatever is done later is sent later, so that no page is taken before it is granted.
+    fn move_pages(&'static self, work: impl FnOnce(&Segments) -> Vec<Packet>) {
+        let _order = lock(&self.order);
+        for (host, pages, content) in work(&self.segments) {
             self.post(host, &Head::Pages(pages), &content);
         }
     }
@@ -237,7 +243,7 @@ impl Server {
             (0..self.all).filter(|host| *host != self.own).for_each(|host| self.post(host, &head, &[]));
         }
         left.into_iter().for_each(|left| self.pass(left));
-        self.post_all(self.segments.look());
+        self.move_pages(Segments::look);
         if self.space.is_to_stop() && !self.is_stopping.swap(true, Relaxed) {
             self.post(0, &Head::Stop, &[]);
         }
@@ -332,7 +338,7 @@ impl Server {
             Head::Cancel { number } => self.cancel(host, number),
             Head::Answer { number, result } => self.answered(Some(host), number, result, bytes),
             Head::Ended { person } => self.ended(host, &person),
-            Head::Pages(pages) => self.post_all(self.segments.hear(host, pages, bytes)),
+            Head::Pages(pages) => self.move_pages(|segments| segments.hear(host, pages, bytes)),
             Head::Over if self.own == 0 => self.is_over(),
             Head::Stop if self.own == 0 => self.end_all(),
             Head::End if host == 0 => {
