@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! processes ──requests──▶ sender ──MPI──▶ receiver of the home ──(waits)──▶ carrier
-//!     ▲                                                                        │
-//!     └────answer───── receiver ◀──MPI── sender of the home ◀──────────────────┘
+//!     ▲                                          │                             │
+//!     └────answer───── receiver ◀──MPI───────────┴─────────────────────────────┘
 //! ```
 //!
-//! The receiver never sends, and so always receives: two servers cannot wait for each other. What is to be sent lies in the *outbox*. A call that waits has a
+//! Whoever has an answer sends it, by a send that does not wait: so the receiver always receives, and two servers cannot wait for each other. A call that waits has a
 //! carrier, and the receiver goes on once that is in the object's list: so calls of one host come into lists in the order in which they were made. Host 0 hears
 //! when the programs of all hosts have ended, and tells all when to end.
 
@@ -71,13 +71,24 @@ const SLEEP: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 20;
 const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 
+/// What goes to other hosts.
+#[derive(Debug, Default)]
+struct Outgoing {
+    /// What a thread that must not call MPI has left for the one that does.
+    left: VecDeque<(u32, Vec<u8>)>,
+    /// What others have not taken yet.
+    flying: Vec<Transfer>,
+    /// Whether the last packet has been sent.
+    is_closed: bool,
+}
+
 struct Server {
     space: &'static Space,
     hosts: Communicator,
     waiting: Waiting,
     own: u32,
     all: u32,
-    outbox: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    outgoing: Mutex<Outgoing>,
     asked: Mutex<HashMap<u64, Asked>>,
     keys: Mutex<Keys>,
     segments: Segments,
@@ -120,7 +131,7 @@ pub fn serve(
         waiting,
         own: host.number,
         all: host.all,
-        outbox: Mutex::default(),
+        outgoing: Mutex::default(),
         asked: Mutex::default(),
         keys: Mutex::default(),
         segments: Segments::new(space),
@@ -189,29 +200,31 @@ impl Server {
         }
     }
 
+    /// Sends a packet, from whichever thread has it; where only one may call MPI, that one does.
     fn post(&'static self, host: u32, head: &Head, bytes: &[u8]) {
-        lock(&self.outbox).push_back((host, head.packet(bytes)));
-        self.space.ring_own();
+        let packet = head.packet(bytes);
+        let mut outgoing = lock(&self.outgoing);
+        match self.waiting {
+            Waiting::InMpi => {
+                self.send([(host, packet)], &mut outgoing).unwrap_or_else(|error| failed(&error));
+            }
+            Waiting::Here => {
+                outgoing.left.push_back((host, packet));
+                drop(outgoing);
+                self.space.ring_own();
+            }
+        }
     }
 
-    /// Sends what is to be sent, and receives if no other thread does, until all is to end.
+    /// Sends what processes here have left, and receives if no other thread does, until all is to end.
     fn send_all(&'static self) {
-        let (mut seen, mut last, mut naps, mut has_ended) = (0, 0, 0, false);
+        let (mut seen, mut last, mut naps) = (0, 0, 0);
         let mut room = self.room();
-        let mut flying = Vec::new();
         loop {
             let mut has_done = self.collect(&mut last);
-            // What was to be sent before that is sent.
             let is_ending = self.is_ending.load(Acquire);
-            let mut all: Vec<_> = lock(&self.outbox).drain(..).collect();
-            has_done |= !all.is_empty();
-            if has_ended {
-                all.clear();
-            } else if is_ending {
-                has_ended = true;
-                all.extend((0..self.all).map(|host| (host, Head::Last.packet(&[]))));
-            }
-            self.send(all, &mut flying).unwrap_or_else(|error| failed(&error));
+            let (some, is_over) = self.send_left(is_ending).unwrap_or_else(|error| failed(&error));
+            has_done |= some;
             if self.waiting == Waiting::Here {
                 has_done |= self.receive_some(&mut room).unwrap_or_else(|error| failed(&error));
             }
@@ -219,11 +232,11 @@ impl Server {
             if has_done {
                 continue;
             }
-            let hears = self.waiting == Waiting::Here && self.is_heard();
-            if has_ended && !hears && flying.is_empty() {
+            if is_over && (self.waiting == Waiting::InMpi || !self.is_heard()) {
                 return;
             }
             match self.waiting {
+                Waiting::InMpi if is_ending => std::thread::sleep(NAPS[1]),
                 Waiting::InMpi => seen = self.space.await_ring(seen, SLEEP),
                 Waiting::Here if naps < LOOKS => std::thread::yield_now(),
                 Waiting::Here => {
@@ -232,6 +245,41 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Sends what threads have left, and in the end the last packets. Whether there was something, and whether all has been sent and taken.
+    fn send_left(&'static self, is_ending: bool) -> postrider_client::Result<(bool, bool)> {
+        let mut outgoing = lock(&self.outgoing);
+        let mut all: Vec<_> = outgoing.left.drain(..).collect();
+        let closes = is_ending && !outgoing.is_closed;
+        if closes {
+            all.extend((0..self.all).map(|host| (host, Head::Last.packet(&[]))));
+        }
+        let some = !all.is_empty();
+        self.send(all, &mut outgoing)?;
+        outgoing.is_closed |= closes;
+        Ok((some, outgoing.is_closed && outgoing.flying.is_empty()))
+    }
+
+    /// Sends packets, unless the last one has been sent, and does not wait until others have taken them.
+    fn send(
+        &'static self,
+        packets: impl IntoIterator<Item = (u32, Vec<u8>)>,
+        outgoing: &mut Outgoing,
+    ) -> postrider_client::Result<()> {
+        for (host, packet) in packets {
+            if !outgoing.is_closed {
+                outgoing.flying.push(Transfer::send(self.hosts, packet, host as i32, TAG)?);
+            }
+        }
+        let mut left = Vec::new();
+        for mut transfer in outgoing.flying.drain(..) {
+            if !transfer.is_sent()? {
+                left.push(transfer);
+            }
+        }
+        outgoing.flying = left;
+        Ok(())
     }
 
     /// Takes what processes of this host have left; whether there was something.
@@ -248,28 +296,6 @@ impl Server {
             self.post(0, &Head::Stop, &[]);
         }
         some
-    }
-
-    /// Sends packets. Where this thread also receives, it does not wait until others have taken them: they are `flying`.
-    fn send(
-        &'static self,
-        packets: Vec<(u32, Vec<u8>)>,
-        flying: &mut Vec<Transfer>,
-    ) -> postrider_client::Result<()> {
-        for (host, packet) in packets {
-            match self.waiting {
-                Waiting::InMpi => self.hosts.send(&packet, host as i32, TAG)?,
-                Waiting::Here => flying.push(Transfer::send(self.hosts, packet, host as i32, TAG)?),
-            }
-        }
-        let mut left = Vec::new();
-        for mut transfer in flying.drain(..) {
-            if !transfer.is_sent()? {
-                left.push(transfer);
-            }
-        }
-        *flying = left;
-        Ok(())
     }
 
     /// Receives what has come, and says whether there was something.
