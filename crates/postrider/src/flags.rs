@@ -408,6 +408,9 @@ pub struct Run {
     /// Say nothing about ranks that fail
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Say nothing about ranks that end with a code of their own after `MPI_Finalize`
+    #[arg(long, hide = true)]
+    pub codes_are_results: bool,
     /// Say where each rank runs
     #[arg(short, long)]
     pub verbose: bool,

@@ -50,7 +50,16 @@ fn job(hosts: &IpcHosts, limits: &IpcLimits) -> Result<(Command, Vec<u32>), Fail
     let this = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(failure)?;
     let names: Vec<String> = list.iter().map(|host| format!("{}:1", host.name)).collect();
     let mut command = Command::new(&this);
-    command.args(["run", "--stall-warning", "0", "--engine", &hosts.engine, "--hosts", &names.join(",")]);
+    command.args([
+        "run",
+        "--stall-warning",
+        "0",
+        "--codes-are-results",
+        "--engine",
+        &hosts.engine,
+        "--hosts",
+        &names.join(","),
+    ]);
     command.args(["-n", &list.len().to_string()]);
     if let Some(shell) = &hosts.ssh {
         command.args(["--ssh", shell]);

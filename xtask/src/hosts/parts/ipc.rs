@@ -32,6 +32,11 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
         cases.extend(semantics(arguments, &folder, engine.as_deref())?);
     }
     cases.extend([2, 3].map(|hosts| molecules(arguments, &folder, hosts)));
+    let fails = words(arguments, &["run", "--hosts", "h1,h2", "sh", "-c", "[ $(hostname) != h2 ] || exit 3"]);
+    cases.push(Case::command("a program that fails on one of them", fails, |ended| {
+        let is_right = ended.exited(3) && ended.output.is_empty() && ended.error.is_empty();
+        (!is_right).then(|| ended.problem("expected exit code 3, and no word"))
+    }));
     cases.push(names(arguments));
     cases.extend(ends(arguments));
     Ok((Options { firewall: Firewall::No, ..Options::default() }, cases))
