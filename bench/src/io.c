@@ -81,7 +81,7 @@ void *io_content(struct io *io, size_t bytes)
 MPI_File io_open(struct io *io)
 {
     MPI_File file;
-    io_try(MPI_File_open(MPI_COMM_WORLD, io->path, MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL, &file), "MPI_File_open");
+    io_try(MPI_File_open(MPI_COMM_WORLD, io->path, MPI_MODE_RDWR, MPI_INFO_NULL, &file), "MPI_File_open");
     return file;
 }
 

@@ -424,7 +424,7 @@ impl File {
     fn make_atomic(&self) -> Result<Atomic> {
         let (kept, way, holes) = {
             let state = self.state();
-            let sieves = state.hints.sieves_writes(self.mode, self.disk.is_of_this_host());
+            let sieves = state.hints.sieves_writes();
             (state.locks.clone(), state.hints.ways.lock, sieves.then(|| state.hints.writes()))
         };
         let locks = match kept {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use postrider_abi::{MPI_Info, MPI_MODE_UNIQUE_OPEN};
+use postrider_abi::MPI_Info;
 use postrider_client::{Communicator, Mpi};
 
 use crate::access::Nearness;
@@ -202,13 +202,10 @@ impl Hints {
     }
 
     /// Whether bytes between those that are written may be read and written back while no other process of the file has them. Somebody
-    /// else may, who has the file open another time; so it is done only where the program has said that there is nobody, or that it is to be done.
-    pub fn sieves_writes(&self, mode: i32, is_of_this_host: bool) -> bool {
-        match self.sieving[1] {
-            Choice::Enable => true,
-            Choice::Disable => false,
-            Choice::Automatic => mode & MPI_MODE_UNIQUE_OPEN != 0 && !is_of_this_host,
-        }
+    /// else may, who has the file open another time, and a host may read what its cache of a file system still has, so it is done only where the
+    /// program has asked for it.
+    pub fn sieves_writes(&self) -> bool {
+        self.sieving[1] == Choice::Enable
     }
 
     /// As keys and values.

@@ -48,7 +48,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 2)]
     jobs: usize,
     /// After how many seconds a single test counts as hanging.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     watchdog: u32,
     /// After how many seconds a whole run is ended.
     #[arg(long, value_name = "SECONDS", default_value_t = 1800)]
