@@ -356,7 +356,8 @@ impl Space {
         if own.listens.load(Acquire) >= LISTENS[2] {
             return;
         }
-        if own.listens.load(Acquire) == LISTENS[0] {
+        let has_inherited = own.listens.load(Acquire) == LISTENS[1];
+        if !has_inherited {
             own.taken.store(self.header().take.load(SeqCst), SeqCst);
         }
         let begun = system::without_signals(|| {
@@ -371,6 +372,11 @@ impl Space {
             if listens < LISTENS[2] {
                 system::sleep(&own.listens, listens, SHORT);
             }
+        }
+        // Who has forked this process may ask only now, and waits for one that has inherited something.
+        if !has_inherited {
+            own.listens.store(LISTENS[3], SeqCst);
+            system::wake(&own.listens);
         }
     }
 
