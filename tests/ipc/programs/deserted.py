@@ -9,7 +9,8 @@ import time
 
 HOST = int(socket.gethostname()[1:])
 NEW, ADD, TAKE = 0o1600, 1, -1
-PAGE = 4096
+# In pages so far from each other none comes along with another.
+PAGE = 20 * 4096
 GETVAL = 12
 
 library = ctypes.CDLL(None, use_errno=True)
@@ -27,7 +28,7 @@ def operate(semaphores, change):
 
 
 def memory(key, flags):
-    """Three pages of the segment with a key; nothing if there is none."""
+    """The segment with a key, which has three such pages; nothing if there is none."""
     segment = library.shmget(key, 3 * PAGE, flags)
     return None if segment == -1 else (ctypes.c_ubyte * (3 * PAGE)).from_address(library.shmat(segment, None, 0))
 
