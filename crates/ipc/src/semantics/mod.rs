@@ -3,6 +3,5 @@
 pub mod limits;
 pub mod messages;
 pub mod names;
-pub mod pages;
 pub mod permission;
 pub mod semaphores;
