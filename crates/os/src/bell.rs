@@ -201,8 +201,7 @@ mod tests {
         let pipe = BellPipe::open(std::process::id(), tower.descriptor()).unwrap();
         drop(tower);
         pipe.write();
-        let (word, last) = (AtomicU32::new(1), pipe);
-        last.ring(Bell::new(&word));
+        pipe.ring(Bell::new(&AtomicU32::new(1)));
     }
 
     #[test]

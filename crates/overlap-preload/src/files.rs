@@ -1,6 +1,6 @@
 //! Names of the C library for files. What each of them does to a file is in the crate `overlap`; here stands who calls it when.
 //!
-//! A name that a program may use in many ways while data is pending is an `after_settling` or an `after_stepping_aside`: all is written, and
+//! A name that a program may use in many ways while data is pending stands in an `after!` list: all is written, and
 //! the function gets its arguments, however many they are, as if nothing had been before it.
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};

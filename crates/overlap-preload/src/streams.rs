@@ -1,5 +1,5 @@
 //! Streams of the C library that are written. The library makes their calls inside itself, where nobody can stand, so a stream that is opened for
-//! writing on a file system that may be slow is one with functions of the program's own (`fopencookie`), which call the names of this
+//! writing on a file system that may be slow is one with functions of ours (`fopencookie`), which call the names of this
 //! library. In everything else it is the stream that `fopen` would have made: its buffer has the same size, `fileno` knows its descriptor, and it
 //! turns into a stream of the library's own when it is opened again or gets wide characters. For that it has what `fopen` gives and
 //! `fopencookie` does not, from a stream that `fdopen` makes. Where these things are in a stream has never changed, since macros of programs look there; it is
@@ -189,10 +189,11 @@ unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut off64_t, whence: c_i
     // SAFETY: the cookie of a stream that is open, and the place that it gives.
     unsafe {
         let place = lseek64((*cookie.cast::<Cookie>()).descriptor, *offset, whence);
-        if place >= 0 {
-            *offset = place;
+        if place < 0 {
+            return -1;
         }
-        if place < 0 { -1 } else { 0 }
+        *offset = place;
+        0
     }
 }
 
@@ -203,7 +204,7 @@ unsafe extern "C" fn end(cookie: *mut c_void) -> c_int {
         *word(cookie.donor, DESCRIPTOR_AT) = -1;
         libc::fclose(cookie.donor);
         let Ok(at) = usize::try_from(cookie.descriptor) else { return 0 };
-        OPEN[at].swap(core::ptr::null_mut(), AcqRel);
+        OPEN[at].store(core::ptr::null_mut(), Release);
         close(cookie.descriptor)
     }
 }
