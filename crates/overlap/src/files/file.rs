@@ -437,18 +437,18 @@ impl OpenFile {
     /// What the program has closed is written and closed here, too; returns whether that was done now.
     pub fn finish(self: &Arc<Self>) {
         self.drain(false);
-        let turn = self.turn();
+        let _turn = self.turn();
         let own = self.own.swap(-1, AcqRel);
         if own < 0 {
             return;
         }
         let closed = system::close(own);
-        process::is_inactive(self, own);
-        process::is_done(self);
-        drop(turn);
+        // Before nobody finds it any more: the process may be about to end, and has to know.
         if let Some(error) = self.take_error().or(closed.err().and_then(|error| error.raw_os_error())) {
             process::lost(&self.report().path, error);
         }
+        process::is_inactive(self, own);
+        process::is_done(self);
     }
 
     /// The program has closed it; the worker does the rest.

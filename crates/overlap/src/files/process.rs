@@ -376,13 +376,13 @@ pub fn step_aside(reason: &'static str) {
 
 /// Data of a file is lost that the program has closed.
 pub fn lost(path: &str, error: i32) {
+    if let Some(world) = world() {
+        world.has_lost.store(true, Release);
+    }
     let error = std::io::Error::from_raw_os_error(error);
     eprintln!(
         "postrider: {path}: data that was written could not be stored: {error}; the process will end with an error"
     );
-    if let Some(world) = world() {
-        world.has_lost.store(true, Release);
-    }
 }
 
 /// The process was forked, and this is the child.
