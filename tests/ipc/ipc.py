@@ -19,7 +19,7 @@ from molecules import energies_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS_MAX = 120
-PROGRAMS = ["messages", "semaphores", "memory", "killed", "hosts"]
+PROGRAMS = ["messages", "semaphores", "memory", "killed", "hosts", "pages"]
 OWN = ["unshare", "-Ur"]
 BENCH = os.path.join(HERE, "../../bench")
 

@@ -37,6 +37,8 @@ const IPC_NAMES: &[&str] = &[
     "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl", "shmget", "shmat", "shmdt", "shmctl", "ftok", "syscall",
     "fork", "_exit", "_Exit", "wait", "waitpid", "wait3", "wait4", "waitid", "setuid", "seteuid", "setreuid", "setresuid",
     "open", "open64", "openat", "openat64", "fopen", "fopen64", "dlopen",
+    "sigaction", "signal", "sigprocmask", "pthread_sigmask", "read", "pread", "pread64", "write", "pwrite", "pwrite64", "readv", "writev",
+    "send", "sendto", "sendmsg", "recv", "recvfrom", "recvmsg", "fread", "fwrite",
 ];
 
 /// The names that a library exports.

@@ -6,6 +6,8 @@
 //!
 //! Variadic functions of C are declared with as many numbers as they may have: they are passed the same way.
 
+mod buffers;
+mod faults;
 mod files;
 mod processes;
 mod system;
@@ -15,7 +17,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use buffers::Instead;
 use postrider_ipc::calls;
+use postrider_ipc::space::pages::may_be_taken;
 use postrider_ipc::space::{Result, Space};
 
 /// Environment variable: the directory of the name space.
@@ -49,6 +53,42 @@ fn told(result: Result<i64>) -> i64 {
     })
 }
 
+/// `shmat`; pages of other hosts are fetched by a signal.
+fn attach(space: &'static Space, identifier: c_int, address: usize, flags: c_int) -> Result<i64> {
+    if space.shares_pages() {
+        faults::install();
+    }
+    calls::shmat(space, identifier, address, flags)
+}
+
+/// `msgsnd`. Nobody waits for a page while a queue is locked, so a message in a segment is copied before.
+fn send(space: &Space, identifier: c_int, message: usize, bytes: usize, flags: c_int) -> Result<i64> {
+    let whole = bytes.saturating_add(size_of::<c_long>());
+    if bytes as u64 > space.limits().message_bytes || !may_be_taken(message, whole) {
+        return calls::msgsnd(space, identifier, message, bytes, flags);
+    }
+    calls::msgsnd(space, identifier, Instead::copy_of(message, whole).address(), bytes, flags)
+}
+
+/// `msgrcv`; see [`send`].
+fn receive(
+    space: &Space,
+    identifier: c_int,
+    (message, bytes): (usize, usize),
+    kind: c_long,
+    flags: c_int,
+) -> Result<i64> {
+    let kind_bytes = size_of::<c_long>();
+    let most = bytes.min(space.limits().message_bytes as usize);
+    if !may_be_taken(message, kind_bytes + most) {
+        return calls::msgrcv(space, identifier, message, bytes, kind, flags);
+    }
+    let mut instead = Instead::room(kind_bytes + most);
+    let received = calls::msgrcv(space, identifier, instead.address(), most, kind, flags)?;
+    instead.copy_to(message, 0, kind_bytes + received as usize);
+    Ok(received)
+}
+
 /// A call of the name space, or of the system where there is none.
 macro_rules! call {
     ($function:ident($($argument:expr),*), $number:expr) => {
@@ -66,12 +106,18 @@ extern "C" fn msgget(key: c_int, flags: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn msgsnd(identifier: c_int, message: usize, bytes: usize, flags: c_int) -> c_int {
-    call!(msgsnd(identifier, message, bytes, flags), libc::SYS_msgsnd) as c_int
+    match space() {
+        Some(space) => told(send(space, identifier, message, bytes, flags)) as c_int,
+        None => call!(msgsnd(identifier, message, bytes, flags), libc::SYS_msgsnd) as c_int,
+    }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn msgrcv(identifier: c_int, message: usize, bytes: usize, kind: c_long, flags: c_int) -> isize {
-    call!(msgrcv(identifier, message, bytes, kind, flags), libc::SYS_msgrcv) as isize
+    match space() {
+        Some(space) => told(receive(space, identifier, (message, bytes), kind, flags)) as isize,
+        None => call!(msgrcv(identifier, message, bytes, kind, flags), libc::SYS_msgrcv) as isize,
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -106,7 +152,10 @@ extern "C" fn shmget(key: c_int, bytes: usize, flags: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn shmat(identifier: c_int, address: usize, flags: c_int) -> *mut c_void {
-    call!(shmat(identifier, address, flags), libc::SYS_shmat) as *mut c_void
+    match space() {
+        Some(space) => told(attach(space, identifier, address, flags)) as *mut c_void,
+        None => call!(shmat(identifier, address, flags), libc::SYS_shmat) as *mut c_void,
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -145,15 +194,15 @@ extern "C" fn syscall(
     };
     told(match number {
         libc::SYS_msgget => calls::msgget(space, identifier, b as c_int),
-        libc::SYS_msgsnd => calls::msgsnd(space, identifier, address, c as usize, d as c_int),
-        libc::SYS_msgrcv => calls::msgrcv(space, identifier, address, c as usize, d, e as c_int),
+        libc::SYS_msgsnd => send(space, identifier, address, c as usize, d as c_int),
+        libc::SYS_msgrcv => receive(space, identifier, (address, c as usize), d, e as c_int),
         libc::SYS_msgctl => calls::msgctl(space, identifier, b as c_int & !TODAY, c as usize),
         libc::SYS_semget => calls::semget(space, identifier, b as c_int, c as c_int),
         libc::SYS_semop => calls::semtimedop(space, identifier, address, c as usize, 0),
         libc::SYS_semtimedop => calls::semtimedop(space, identifier, address, c as usize, d as usize),
         libc::SYS_semctl => calls::semctl(space, identifier, b as c_int, c as c_int & !TODAY, d as usize),
         libc::SYS_shmget => calls::shmget(space, identifier, b as usize, c as c_int),
-        libc::SYS_shmat => calls::shmat(space, identifier, address, c as c_int),
+        libc::SYS_shmat => attach(space, identifier, address, c as c_int),
         libc::SYS_shmdt => calls::shmdt(space, a as usize),
         _ => calls::shmctl(space, identifier, b as c_int & !TODAY, c as usize),
     })

@@ -22,7 +22,12 @@ extern "C" fn fork() -> c_int {
     let child = space.before_fork();
     let pid = space.while_nothing_is_attached(|| next());
     match pid {
-        0 => space.in_child(child),
+        0 => {
+            space.in_child(child);
+            if child.is_some() {
+                space.share_as_child();
+            }
+        }
         _ => space.after_fork(child, u32::try_from(pid).ok()),
     }
     pid

@@ -17,6 +17,12 @@ pub fn call(number: c_long, arguments: &[c_long]) -> Result<i64> {
     }
 }
 
+/// The error of this thread.
+pub fn errno() -> c_int {
+    // SAFETY: the thread's own.
+    unsafe { *libc::__errno_location() }
+}
+
 /// Sets the error of this thread.
 pub fn set_errno(error: c_int) {
     // SAFETY: the thread's own.

@@ -157,6 +157,9 @@ pub enum Ipc {
         /// The host where new objects live
         #[arg(long)]
         home: Option<u32>,
+        /// What the hosts are called
+        #[arg(long, value_delimiter = ',')]
+        names: Vec<String>,
         #[command(flatten)]
         limits: IpcLimits,
         /// The command and its arguments
@@ -405,6 +408,9 @@ pub struct Run {
     /// Say nothing about ranks that fail
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Say nothing about ranks that end with a code of their own after `MPI_Finalize`
+    #[arg(long, hide = true)]
+    pub codes_are_results: bool,
     /// Say where each rank runs
     #[arg(short, long)]
     pub verbose: bool,

@@ -41,6 +41,8 @@ pub struct Manner {
     pub grace: Duration,
     /// No word about failures.
     pub quiet: bool,
+    /// No word about a rank that ends with a code after `MPI_Finalize`.
+    pub codes_are_results: bool,
     /// After how long it is said that all ranks wait for each other; zero for never.
     pub stall: Duration,
 }
@@ -61,7 +63,7 @@ pub fn run(options: Run, later: Vec<Vec<OsString>>) -> i32 {
 }
 
 fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> {
-    let Run { label, timeout, grace, quiet, stall_warning, .. } = options;
+    let Run { label, timeout, grace, quiet, codes_are_results, stall_warning, .. } = options;
     let stall = if quiet { Duration::ZERO } else { stall_warning };
     if options.engine != other_engine::OWN {
         let (section, variables) = (options.section.clone(), variables(&options));
@@ -69,7 +71,7 @@ fn try_run(options: Run, later: Vec<Vec<OsString>>) -> Result<Outcome, Refusal> 
         return Err(other_engine::run(&options.engine, &options, applications));
     }
     let deadline = timeout.map(|timeout| Instant::now() + timeout);
-    let manner = Manner { label, timeout, deadline, grace, quiet, stall };
+    let manner = Manner { label, timeout, deadline, grace, quiet, codes_are_results, stall };
     // Until the supervisor keeps the time.
     timeout.into_iter().for_each(|limit| end_after(limit, TIMED_OUT, not_started(limit, quiet)));
     match hosts(&options)? {

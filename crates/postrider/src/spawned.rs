@@ -31,6 +31,7 @@ pub fn run(port: String, transport: Transport) -> i32 {
         deadline: None,
         grace: GRACE,
         quiet: false,
+        codes_are_results: false,
         stall: Duration::ZERO,
     };
     let job = read_applications().map(|applications| {

@@ -540,6 +540,17 @@ impl<R: Ranks> Supervisor<R> {
         self.ranks.kill();
     }
 
+    /// Whether all that is to be told is the exit code of a rank.
+    fn has_result(&self) -> bool {
+        let of_rank = self.trouble.as_ref().is_some_and(|trouble| match trouble {
+            Trouble::Rank(failure) => {
+                failure.place == Place::AfterFinalize && matches!(failure.kind, Kind::Exited(_))
+            }
+            Trouble::Host(_) => false,
+        });
+        of_rank && self.manner.codes_are_results
+    }
+
     /// The last words, after all that the ranks have written.
     fn conclude(&mut self) {
         self.concluded = true;
@@ -549,7 +560,7 @@ impl<R: Ranks> Supervisor<R> {
         });
         let words = if let Some(refusal) = self.refusal.take() {
             Some(format!("postrider run: {}\n", refusal.message))
-        } else if self.manner.quiet {
+        } else if self.manner.quiet || self.has_result() {
             None
         } else if self.timed_out {
             Some(timed_out(self.manner.timeout.unwrap_or_default(), self.ranks.places()))

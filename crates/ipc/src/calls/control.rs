@@ -29,7 +29,7 @@ impl Space {
     fn named(&self, kind: Kind, name: i32, by_number: bool) -> Result<(u32, Held)> {
         let identifier = match by_number {
             true => {
-                let number = u32::try_from(name).map_err(|_| libc::EINVAL)? / self.hosts_of(kind) % PLACES;
+                let number = u32::try_from(name).map_err(|_| libc::EINVAL)? / self.host().all % PLACES;
                 let place = self.existing(kind).find(|place| *place == number).ok_or(libc::EINVAL)?;
                 self.object(kind, place).identifier(place)
             }
@@ -56,19 +56,14 @@ impl Space {
         object.changed.store(system::now(), Relaxed);
     }
 
-    /// The hosts that share a table. Each has those numbers of it that leave its own.
-    fn hosts_of(&self, kind: Kind) -> u32 {
-        if kind == Kind::Segment { 1 } else { self.host().all }
-    }
-
     /// The highest number in a table that belongs to an object of this host, or 0: the commands for information return it.
     fn highest(&self, kind: Kind) -> i64 {
-        let own = if kind == Kind::Segment { 0 } else { self.host().number };
-        let number = |place: u32| i64::from(place * self.hosts_of(kind) + own);
+        let Host { number: own, all, .. } = self.host();
+        let number = |place: u32| i64::from(place * all + own);
         self.existing(kind).last().map_or(0, number)
     }
 
-    /// The host on which a command for a queue or a set is to be carried out.
+    /// The host on which a command is to be carried out. Hosts share tables: each has those numbers that leave its own.
     pub(crate) fn home_of_command(&self, kind: Kind, identifier: i32, command: i32) -> u32 {
         let Host { number, all, .. } = self.host();
         match identifier {
@@ -115,13 +110,18 @@ fn returned(object: &Object, place: u32, by_number: bool) -> i64 {
 fn is_by_number(kind: Kind, command: i32) -> bool {
     match kind {
         Kind::Queue => [MSG_STAT, MSG_STAT_ANY].contains(&command),
-        _ => [SEM_STAT, SEM_STAT_ANY].contains(&command),
+        Kind::Segment => [SHM_STAT, SHM_STAT_ANY].contains(&command),
+        Kind::Set => [SEM_STAT, SEM_STAT_ANY].contains(&command),
     }
 }
 
 /// Whether a command is one that another host may be asked to carry out.
 pub(crate) fn is_for_hosts(kind: Kind, command: i32) -> bool {
-    let information = if kind == Kind::Queue { MSG_INFO } else { SEM_INFO };
+    let information = match kind {
+        Kind::Queue => MSG_INFO,
+        Kind::Set => SEM_INFO,
+        Kind::Segment => SHM_INFO,
+    };
     is_for_one(kind, command)
         || is_by_number(kind, command)
         || [libc::IPC_INFO, information].contains(&command)
@@ -133,6 +133,7 @@ fn is_for_one(kind: Kind, command: i32) -> bool {
         [libc::GETVAL, libc::GETPID, libc::GETNCNT, libc::GETZCNT, libc::GETALL, libc::SETVAL, libc::SETALL];
     [libc::IPC_STAT, libc::IPC_SET, libc::IPC_RMID].contains(&command)
         || kind == Kind::Set && of_sets.contains(&command)
+        || kind == Kind::Segment && [SHM_LOCK, SHM_UNLOCK].contains(&command)
 }
 
 /// How many bytes a command for a queue takes, and how many it gives.
@@ -152,6 +153,16 @@ pub(crate) fn set_bytes_of(command: i32, semaphores: usize) -> (usize, usize) {
         libc::IPC_INFO | SEM_INFO => (0, size_of::<[i32; 10]>()),
         SEM_STAT | SEM_STAT_ANY => (0, size_of::<libc::semid_ds>()),
         _ => argument_bytes(command, size_of::<libc::semid_ds>()),
+    }
+}
+
+/// The same for a segment.
+pub(crate) fn segment_bytes_of(command: i32) -> (usize, usize) {
+    match command {
+        libc::IPC_INFO => (0, size_of::<[u64; 9]>()),
+        SHM_INFO => (0, size_of::<[i32; 12]>()),
+        SHM_STAT | SHM_STAT_ANY => (0, size_of::<libc::shmid_ds>()),
+        _ => argument_bytes(command, size_of::<libc::shmid_ds>()),
     }
 }
 
@@ -360,6 +371,10 @@ pub fn shmctl(space: &Space, identifier: i32, command: i32, address: usize) -> R
     if identifier < 0 || command < 0 {
         return Err(libc::EINVAL);
     }
+    let home = space.home_of_command(Kind::Segment, identifier, command);
+    if home != space.host().number {
+        return elsewhere::control_segment(space, home, identifier, command, address);
+    }
     match command {
         libc::IPC_INFO => {
             let most = space.limits().segments.into();
@@ -368,12 +383,12 @@ pub fn shmctl(space: &Space, identifier: i32, command: i32, address: usize) -> R
             Ok(space.highest(Kind::Segment))
         }
         SHM_INFO => {
-            let page = system::page_bytes() as u64;
-            let pages = |place| space.segment(place).bytes.load(Relaxed).div_ceil(page);
-            let all: Vec<u64> = space.existing(Kind::Segment).map(pages).collect();
-            let information: [u64; 6] = [all.len() as u64, all.iter().sum(), 0, 0, 0, 0];
-            user::write(address, information)?;
-            Ok(space.highest(Kind::Segment))
+            let (own, highest) = (memory_information(space), space.highest(Kind::Segment));
+            // The numbers of segments and of pages.
+            let (all, highest) =
+                elsewhere::information(space, Kind::Segment, command, (own, highest), &[0, 2]);
+            user::write(address, all)?;
+            Ok(highest)
         }
         libc::IPC_STAT | SHM_STAT | SHM_STAT_ANY => {
             let by_number = command != libc::IPC_STAT;
@@ -410,4 +425,14 @@ pub fn shmctl(space: &Space, identifier: i32, command: i32, address: usize) -> R
         }
         _ => Err(libc::EINVAL),
     }
+}
+
+/// A structure of 64-bit numbers, of which the high parts are 0.
+fn memory_information(space: &Space) -> [i32; 12] {
+    let page = system::page_bytes() as u64;
+    let pages = |place| space.segment(place).bytes.load(Relaxed).div_ceil(page);
+    let all: Vec<u64> = space.existing(Kind::Segment).map(pages).collect();
+    let mut information = [0; 12];
+    (information[0], information[2]) = (all.len() as i32, all.iter().sum::<u64>() as i32);
+    information
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{message_bytes_of, set_bytes_of, user};
+use super::{message_bytes_of, segment_bytes_of, set_bytes_of, user};
 use crate::hosts::packet::Function;
 use crate::semantics::limits::VALUE_MAX;
 use crate::space::{Bytes, Kind, Result, Space};
@@ -70,6 +70,18 @@ pub fn control_set(
     control(space, home, call, argument, set_bytes_of(command, semaphores))
 }
 
+/// `shmctl`, with a command for one segment.
+pub fn control_segment(
+    space: &Space,
+    home: u32,
+    identifier: i32,
+    command: i32,
+    address: usize,
+) -> Result<i64> {
+    let call = (Function::ControlSegment, identifier, [command.into(), 0, 0]);
+    control(space, home, call, address, segment_bytes_of(command))
+}
+
 fn control(
     space: &Space,
     home: u32,
@@ -109,7 +121,11 @@ pub fn information<const N: usize>(
     (mut all, mut highest): ([i32; N], i64),
     summed: &[usize],
 ) -> ([i32; N], i64) {
-    let function = if kind == Kind::Queue { Function::ControlQueue } else { Function::ControlSet };
+    let function = match kind {
+        Kind::Queue => Function::ControlQueue,
+        Kind::Set => Function::ControlSet,
+        Kind::Segment => Function::ControlSegment,
+    };
     for host in space.others() {
         let Ok(answer) = space.ask(host, (function, 0, [command.into(), 0, 0]), NOTHING) else { continue };
         highest = highest.max(answer.result);

@@ -9,7 +9,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
-pub(crate) use control::{is_for_hosts, message_bytes_of, set_bytes_of};
+pub(crate) use control::{is_for_hosts, message_bytes_of, segment_bytes_of, set_bytes_of};
 pub use control::{msgctl, semctl, shmctl};
 
 use crate::semantics::limits::{OPERATIONS_MAX, SEMAPHORES_MAX};
@@ -158,7 +158,7 @@ fn deadline(time: libc::timespec) -> Result<Instant> {
 ///
 /// # Errors
 /// Those of the function.
-pub fn shmat(space: &Space, identifier: i32, address: usize, flags: i32) -> Result<i64> {
+pub fn shmat(space: &'static Space, identifier: i32, address: usize, flags: i32) -> Result<i64> {
     if identifier < 0 {
         return Err(libc::EINVAL);
     }

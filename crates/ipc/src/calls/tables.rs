@@ -33,8 +33,7 @@ pub fn text_of(space: &Space, path: &str) -> Option<String> {
 /// A table: the rows of all hosts.
 fn whole(space: &Space, kind: Kind, head: &str) -> String {
     let own = rows(space, kind).concat();
-    let others = space.others().filter(|_| kind != Kind::Segment);
-    let others: String = others.map(|host| elsewhere::rows(space, host, kind)).collect();
+    let others: String = space.others().map(|host| elsewhere::rows(space, host, kind)).collect();
     format!("{head}{own}{others}")
 }
 

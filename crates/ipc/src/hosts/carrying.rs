@@ -1,7 +1,7 @@
 //! Makes calls for processes of other hosts, on memory of the server.
 
 use super::packet::{Function, Request};
-use crate::calls::{self, is_for_hosts, message_bytes_of, set_bytes_of, tables};
+use crate::calls::{self, is_for_hosts, message_bytes_of, segment_bytes_of, set_bytes_of, tables};
 use crate::semantics::limits::SEMAPHORES_MAX;
 use crate::semantics::semaphores::{NO_WAIT, Operation};
 use crate::space::asking::ROWS_BYTES;
@@ -88,8 +88,12 @@ fn immediate(space: &Space, request: &Request, bytes: &[u8]) -> Carried {
     let (identifier, [first, second, third]) = (request.identifier, request.numbers);
     let number = |value: i64| i32::try_from(value).map_err(|_| libc::EINVAL);
     match request.function {
-        Function::GetQueue | Function::GetSet => {
-            let kind = if request.function == Function::GetQueue { Kind::Queue } else { Kind::Set };
+        Function::GetQueue | Function::GetSet | Function::GetSegment => {
+            let kind = match request.function {
+                Function::GetQueue => Kind::Queue,
+                Function::GetSet => Kind::Set,
+                _ => Kind::Segment,
+            };
             let size = u64::try_from(second).map_err(|_| libc::EINVAL)?;
             let get = Get { key: identifier, size, flags: number(first)? };
             space.get_here(kind, get).map(|identifier| (identifier.into(), Vec::new()))
@@ -108,6 +112,20 @@ fn immediate(space: &Space, request: &Request, bytes: &[u8]) -> Carried {
                 let argument = if takes + gives > 0 { address } else { third as usize };
                 calls::semctl(space, identifier, second as i32, command, argument)
             })
+        }
+        Function::ControlSegment => {
+            let command = command(Kind::Segment, first)?;
+            control(bytes, segment_bytes_of(command), |address| {
+                calls::shmctl(space, identifier, command, address)
+            })
+        }
+        Function::Attach => {
+            let bytes = space.attach_from_elsewhere(identifier, number(first)?, second)?;
+            Ok((bytes as i64, Vec::new()))
+        }
+        Function::Detach => {
+            space.detach_from_elsewhere(identifier, first);
+            Ok((0, Vec::new()))
         }
         Function::Count => space.semaphores_of(identifier).map(|count| (count.into(), Vec::new())),
         Function::Rows => Ok(rows(space, first, second)),
@@ -135,7 +153,8 @@ fn control(bytes: &[u8], (takes, gives): (usize, usize), call: impl FnOnce(usize
 
 /// Rows of a table from a number on, as many as fit, and the number of the next; 0 after the last.
 fn rows(space: &Space, table: i64, first: i64) -> (i64, Vec<u8>) {
-    let kind = if table == 0 { Kind::Queue } else { Kind::Set };
+    let kinds = [Kind::Queue, Kind::Set, Kind::Segment];
+    let kind = usize::try_from(table).ok().and_then(|table| kinds.get(table).copied()).unwrap_or(Kind::Set);
     let mut text = Vec::new();
     for (number, row) in tables::rows(space, kind).into_iter().enumerate().skip(first.max(0) as usize) {
         if text.len() + row.len() > ROWS_BYTES {

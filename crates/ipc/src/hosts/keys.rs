@@ -12,15 +12,15 @@ const KEYS_MAX: usize = 1 << 20;
 
 /// What a host remembers of the keys that it keeps.
 #[derive(Debug, Default)]
-pub struct Keys(HashMap<(bool, i32), u32>);
+pub struct Keys(HashMap<(u8, i32), u32>);
 
 impl Keys {
     /// The host where the object of a key lives, and of a new key, if one is to be made, `home`. An error's number if there is none.
     ///
     /// # Errors
-    /// Those of `msgget` and `semget`.
+    /// Those of `msgget` and its like.
     pub fn home(&mut self, function: Function, key: i32, flags: i32, home: u32) -> Result<u32, i32> {
-        let name = (function == Function::GetQueue, key);
+        let name = (function as u8, key);
         if let Some(known) = self.0.get(&name) {
             return Ok(*known);
         }

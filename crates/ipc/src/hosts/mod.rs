@@ -8,11 +8,13 @@
 //! - [`packet`] is what they say to each other.
 //! - [`server`] receives and sends.
 //! - [`carrying`] makes the calls.
+//! - [`segments`] moves pages of shared memory.
 //! - [`keys`] remembers where the object of each key lives: each key has a host that does.
 
 pub mod carrying;
 mod keys;
 pub mod packet;
+pub mod segments;
 pub mod server;
 
 pub use server::{Waiting, serve};

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::semantics::pages::Level;
 use crate::semantics::permission::Caller;
 use crate::space::Result;
 
@@ -38,6 +39,14 @@ pub enum Function {
     ControlQueue,
     /// `semctl`: the command, the number of a semaphore, a value.
     ControlSet,
+    /// `shmget`: the key as identifier; flags, bytes, and the host where a new segment is to live.
+    GetSegment,
+    /// `shmat`: flags, and how often a child has inherited it, or 0. Back comes how long it is.
+    Attach,
+    /// `shmdt`: how often.
+    Detach,
+    /// `shmctl`: the command, with the structure it takes or gives as bytes.
+    ControlSegment,
     /// How many semaphores a set has.
     Count,
     /// Rows of a table: its number, and the first row. Back come whole rows, and the number of the next.
@@ -85,6 +94,32 @@ impl Request {
     }
 }
 
+/// Pages of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Range {
+    /// Of which segment.
+    pub identifier: i32,
+    /// The first page.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// What is said about pages: by the segment's home, and to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pages {
+    /// To the home: the sender's processes want to do this with them.
+    Want(Range, Level),
+    /// From the home: this may be done with them from now on. Contents follow, unless they are there.
+    Grant(Range, Level),
+    /// From the home: no more than this may be done with them from now on, which is to be answered; with their contents, if so.
+    Take(Range, Level, bool),
+    /// To the home: that is so now. Contents follow, if they were asked for.
+    Given(Range),
+    /// From the home: there is no such segment any more.
+    Gone(i32),
+}
+
 /// The head of a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Head {
@@ -112,6 +147,8 @@ pub enum Head {
         /// Which.
         person: Person,
     },
+    /// About a page of a segment that hosts share. Contents follow.
+    Pages(Pages),
     /// The programs of the sender's host have ended. For host 0.
     Over,
     /// The name space is to be ended. For host 0.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! processes ──requests──▶ sender ──MPI──▶ receiver of the home ──(waits)──▶ carrier
-//!     ▲                                                                        │
-//!     └────answer───── receiver ◀──MPI── sender of the home ◀──────────────────┘
+//!     ▲                                          │                             │
+//!     └────answer───── receiver ◀──MPI───────────┴─────────────────────────────┘
 //! ```
 //!
-//! The receiver never sends, and so always receives: two servers cannot wait for each other. What is to be sent lies in the *outbox*. A call that waits has a
+//! Whoever has an answer sends it, by a send that does not wait: so the receiver always receives, and two servers cannot wait for each other. A call that waits has a
 //! carrier, and the receiver goes on once that is in the object's list: so calls of one host come into lists in the order in which they were made. Host 0 hears
 //! when the programs of all hosts have ended, and tells all when to end.
 
@@ -22,6 +22,7 @@ use postrider_client::{Communicator, Transfer};
 use super::carrying::{Carried, Patience, carry_out};
 use super::keys::Keys;
 use super::packet::{BESIDE, Function, Head, Person, Request};
+use super::segments::{CONTENT_MAX, Packet, Segments};
 use crate::semantics::names;
 use crate::space::{Actor, Call, Kind, Left, Space, acting};
 
@@ -70,15 +71,28 @@ const SLEEP: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 20;
 const NAPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
 
+/// What goes to other hosts.
+#[derive(Debug, Default)]
+struct Outgoing {
+    /// What a thread that must not call MPI has left for the one that does.
+    left: VecDeque<(u32, Vec<u8>)>,
+    /// What others have not taken yet.
+    flying: Vec<Transfer>,
+    /// Whether the last packet has been sent.
+    is_closed: bool,
+}
+
 struct Server {
     space: &'static Space,
     hosts: Communicator,
     waiting: Waiting,
     own: u32,
     all: u32,
-    outbox: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    outgoing: Mutex<Outgoing>,
     asked: Mutex<HashMap<u64, Asked>>,
     keys: Mutex<Keys>,
+    segments: Segments,
+    order: Mutex<()>,
     people: Mutex<HashMap<(u32, Person), usize>>,
     calls: Mutex<Calls>,
     call_ended: Condvar,
@@ -117,9 +131,11 @@ pub fn serve(
         waiting,
         own: host.number,
         all: host.all,
-        outbox: Mutex::default(),
+        outgoing: Mutex::default(),
         asked: Mutex::default(),
         keys: Mutex::default(),
+        segments: Segments::new(space),
+        order: Mutex::default(),
         people: Mutex::default(),
         calls: Mutex::default(),
         call_ended: Condvar::new(),
@@ -144,6 +160,13 @@ pub fn serve(
     let _holds_the_lock = is_ready.recv();
     hosts.barrier()?;
     let _waits = go.send(());
+    std::thread::spawn(|| {
+        loop {
+            if let Some(taken) = server.segments.take_next() {
+                server.move_pages(|segments| segments.taken(taken));
+            }
+        }
+    });
     let receiver = (waiting == Waiting::InMpi).then(|| std::thread::spawn(|| server.receive_all()));
     let code = run();
     if code.is_some() {
@@ -157,6 +180,11 @@ pub fn serve(
     Ok(code.unwrap_or(0))
 }
 
+/// Whether a function finds an object by its key.
+fn is_get(function: Function) -> bool {
+    matches!(function, Function::GetQueue | Function::GetSet | Function::GetSegment)
+}
+
 /// A server that cannot go on ends, and so does what is on other hosts.
 fn failed(error: &postrider_client::Error) -> ! {
     eprintln!("postrider ipc: the server of this host ends: {error}");
@@ -164,29 +192,39 @@ fn failed(error: &postrider_client::Error) -> ! {
 }
 
 impl Server {
-    fn post(&'static self, host: u32, head: &Head, bytes: &[u8]) {
-        lock(&self.outbox).push_back((host, head.packet(bytes)));
-        self.space.ring_own();
+    /// Has something done about pages, and sends what comes of it: whatever is done later is sent later, so that no page is taken before it is granted.
+    fn move_pages(&'static self, work: impl FnOnce(&Segments) -> Vec<Packet>) {
+        let _order = lock(&self.order);
+        for (host, pages, content) in work(&self.segments) {
+            self.post(host, &Head::Pages(pages), &content);
+        }
     }
 
-    /// Sends what is to be sent, and receives if no other thread does, until all is to end.
+    /// Sends a packet, from whichever thread has it; where only one may call MPI, that one does.
+    fn post(&'static self, host: u32, head: &Head, bytes: &[u8]) {
+        let packet = head.packet(bytes);
+        let mut outgoing = lock(&self.outgoing);
+        match self.waiting {
+            Waiting::InMpi => {
+                self.send([(host, packet)], &mut outgoing).unwrap_or_else(|error| failed(&error));
+            }
+            Waiting::Here => {
+                outgoing.left.push_back((host, packet));
+                drop(outgoing);
+                self.space.ring_own();
+            }
+        }
+    }
+
+    /// Sends what processes here have left, and receives if no other thread does, until all is to end.
     fn send_all(&'static self) {
-        let (mut seen, mut last, mut naps, mut has_ended) = (0, 0, 0, false);
+        let (mut seen, mut last, mut naps) = (0, 0, 0);
         let mut room = self.room();
-        let mut flying = Vec::new();
         loop {
             let mut has_done = self.collect(&mut last);
-            // What was to be sent before that is sent.
             let is_ending = self.is_ending.load(Acquire);
-            let mut all: Vec<_> = lock(&self.outbox).drain(..).collect();
-            has_done |= !all.is_empty();
-            if has_ended {
-                all.clear();
-            } else if is_ending {
-                has_ended = true;
-                all.extend((0..self.all).map(|host| (host, Head::Last.packet(&[]))));
-            }
-            self.send(all, &mut flying).unwrap_or_else(|error| failed(&error));
+            let (some, is_over) = self.send_left(is_ending).unwrap_or_else(|error| failed(&error));
+            has_done |= some;
             if self.waiting == Waiting::Here {
                 has_done |= self.receive_some(&mut room).unwrap_or_else(|error| failed(&error));
             }
@@ -194,11 +232,11 @@ impl Server {
             if has_done {
                 continue;
             }
-            let hears = self.waiting == Waiting::Here && self.is_heard();
-            if has_ended && !hears && flying.is_empty() {
+            if is_over && (self.waiting == Waiting::InMpi || !self.is_heard()) {
                 return;
             }
             match self.waiting {
+                Waiting::InMpi if is_ending => std::thread::sleep(NAPS[1]),
                 Waiting::InMpi => seen = self.space.await_ring(seen, SLEEP),
                 Waiting::Here if naps < LOOKS => std::thread::yield_now(),
                 Waiting::Here => {
@@ -207,6 +245,41 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Sends what threads have left, and in the end the last packets. Whether there was something, and whether all has been sent and taken.
+    fn send_left(&'static self, is_ending: bool) -> postrider_client::Result<(bool, bool)> {
+        let mut outgoing = lock(&self.outgoing);
+        let mut all: Vec<_> = outgoing.left.drain(..).collect();
+        let closes = is_ending && !outgoing.is_closed;
+        if closes {
+            all.extend((0..self.all).map(|host| (host, Head::Last.packet(&[]))));
+        }
+        let some = !all.is_empty();
+        self.send(all, &mut outgoing)?;
+        outgoing.is_closed |= closes;
+        Ok((some, outgoing.is_closed && outgoing.flying.is_empty()))
+    }
+
+    /// Sends packets, unless the last one has been sent, and does not wait until others have taken them.
+    fn send(
+        &'static self,
+        packets: impl IntoIterator<Item = (u32, Vec<u8>)>,
+        outgoing: &mut Outgoing,
+    ) -> postrider_client::Result<()> {
+        for (host, packet) in packets {
+            if !outgoing.is_closed {
+                outgoing.flying.push(Transfer::send(self.hosts, packet, host as i32, TAG)?);
+            }
+        }
+        let mut left = Vec::new();
+        for mut transfer in outgoing.flying.drain(..) {
+            if !transfer.is_sent()? {
+                left.push(transfer);
+            }
+        }
+        outgoing.flying = left;
+        Ok(())
     }
 
     /// Takes what processes of this host have left; whether there was something.
@@ -218,32 +291,11 @@ impl Server {
             (0..self.all).filter(|host| *host != self.own).for_each(|host| self.post(host, &head, &[]));
         }
         left.into_iter().for_each(|left| self.pass(left));
+        self.move_pages(Segments::look);
         if self.space.is_to_stop() && !self.is_stopping.swap(true, Relaxed) {
             self.post(0, &Head::Stop, &[]);
         }
         some
-    }
-
-    /// Sends packets. Where this thread also receives, it does not wait until others have taken them: they are `flying`.
-    fn send(
-        &'static self,
-        packets: Vec<(u32, Vec<u8>)>,
-        flying: &mut Vec<Transfer>,
-    ) -> postrider_client::Result<()> {
-        for (host, packet) in packets {
-            match self.waiting {
-                Waiting::InMpi => self.hosts.send(&packet, host as i32, TAG)?,
-                Waiting::Here => flying.push(Transfer::send(self.hosts, packet, host as i32, TAG)?),
-            }
-        }
-        let mut left = Vec::new();
-        for mut transfer in flying.drain(..) {
-            if !transfer.is_sent()? {
-                left.push(transfer);
-            }
-        }
-        *flying = left;
-        Ok(())
     }
 
     /// Receives what has come, and says whether there was something.
@@ -263,7 +315,7 @@ impl Server {
             Left::Request { host, place, number, bytes } => {
                 let is_key = matches!(
                     Request::decoded(&bytes),
-                    Ok((Request { function: Function::GetQueue | Function::GetSet, .. }, _))
+                    Ok((request, _)) if is_get(request.function)
                 );
                 if host >= self.all {
                     return self.space.answer(place, number, -i64::from(libc::EINVAL), &[]);
@@ -286,7 +338,7 @@ impl Server {
 
     /// Room for any packet.
     fn room(&self) -> Vec<u8> {
-        vec![0; (self.space.limits().message_bytes as usize).max(1 << 16) + 2 * BESIDE]
+        vec![0; (self.space.limits().message_bytes as usize).max(CONTENT_MAX) + 2 * BESIDE]
     }
 
     /// Receives until all is to end.
@@ -312,6 +364,7 @@ impl Server {
             Head::Cancel { number } => self.cancel(host, number),
             Head::Answer { number, result } => self.answered(Some(host), number, result, bytes),
             Head::Ended { person } => self.ended(host, &person),
+            Head::Pages(pages) => self.move_pages(|segments| segments.hear(host, pages, bytes)),
             Head::Over if self.own == 0 => self.is_over(),
             Head::Stop if self.own == 0 => self.end_all(),
             Head::End if host == 0 => {
@@ -354,7 +407,7 @@ impl Server {
             return self.reply(origin, number, Err(libc::EINVAL));
         };
         match request.function {
-            Function::GetQueue | Function::GetSet => match self.home_of(sender, origin, &request) {
+            get if is_get(get) => match self.home_of(sender, origin, &request) {
                 Ok(home) if home == self.own => self.make(origin, number, request, rest),
                 Ok(home) => self.post(home, &Head::Call { number, origin }, bytes),
                 Err(error) => self.reply(origin, number, Err(error)),
@@ -376,6 +429,7 @@ impl Server {
             Function::Rows => self.own,
             Function::ControlQueue => home_of(Kind::Queue),
             Function::ControlSet => home_of(Kind::Set),
+            Function::ControlSegment => home_of(Kind::Segment),
             _ => names::home(identifier, self.all),
         };
         identifier >= 0 && home == self.own
@@ -396,8 +450,7 @@ impl Server {
 
     /// Makes a call in the name of a process, with a carrier if it has to wait.
     fn make(&'static self, origin: u32, number: u64, request: Request, bytes: &[u8]) {
-        let is_of_object =
-            !matches!(request.function, Function::GetQueue | Function::GetSet | Function::Rows);
+        let is_of_object = !is_get(request.function) && request.function != Function::Rows;
         // What is of no object leaves nothing behind for which the process needs a place.
         let place = if is_of_object { self.place_of(origin, &request.person) } else { Some(0) };
         let Some(place) = place else {
@@ -406,6 +459,9 @@ impl Server {
         let actor = Actor { place, pid: request.person.pid, caller: request.caller() };
         let work = || carry_out(self.space, &request, bytes, Patience::AtOnce);
         if let Some(carried) = acting::act(&actor, None, work) {
+            if request.function == Function::Attach && carried.is_ok() {
+                self.segments.admit(origin, request.identifier);
+            }
             return self.reply(origin, number, carried);
         }
         let call = Arc::new(Call::default());

@@ -3,5 +3,6 @@
 pub mod limits;
 pub mod messages;
 pub mod names;
+pub mod pages;
 pub mod permission;
 pub mod semaphores;

@@ -244,14 +244,53 @@ impl Space {
         all
     }
 
-    /// `msgget` and `semget` of a key that is not known here: the host that keeps it says where its object is.
+    /// `msgget`, `semget` and `shmget` of a key that is not known here: the host that keeps it says where its object is.
     pub(super) fn get_elsewhere(&self, kind: Kind, get: super::Get) -> Result<i32> {
-        let function = if kind == Kind::Queue { Function::GetQueue } else { Function::GetSet };
+        let function = match kind {
+            Kind::Queue => Function::GetQueue,
+            Kind::Set => Function::GetSet,
+            Kind::Segment => Function::GetSegment,
+        };
         let home = self.host.home.unwrap_or(self.host.number);
         let keeper = if get.key == libc::IPC_PRIVATE { home } else { names::keeper(get.key, self.host.all) };
         let numbers = [get.flags.into(), get.size as i64, home.into()];
         let nothing = Bytes { address: 0, bytes: 0 };
         self.ask(keeper, (function, get.key, numbers), nothing).map(|answer| answer.result as i32)
+    }
+
+    /// Asks what has to be answered, whatever signals come; what is asked for is done at once.
+    fn ask_surely(&self, host: u32, call: (Function, i32, [i64; 3])) -> Result<i64> {
+        loop {
+            match self.ask(host, call, Bytes { address: 0, bytes: 0 }) {
+                Err(libc::EINTR) => {}
+                answer => return answer.map(|answer| answer.result),
+            }
+        }
+    }
+
+    /// `shmat` at home: it counts, and says how long the segment is.
+    pub(super) fn attach_elsewhere(&self, home: u32, identifier: i32, flags: i32) -> Result<u64> {
+        self.ask_surely(home, (Function::Attach, identifier, [flags.into(), 0, 0])).map(|bytes| bytes as u64)
+    }
+
+    /// `shmdt` at home, so often.
+    pub(super) fn detach_elsewhere(&self, home: u32, identifier: i32, times: i64) {
+        // A home that is no more does not count any more either.
+        let _done = self.ask_surely(home, (Function::Detach, identifier, [times, 0, 0]));
+    }
+
+    /// A process that was forked says at home what it has attached.
+    pub(super) fn inherit_elsewhere(&self, process: usize) {
+        for (home, identifier, times) in self.attached_elsewhere(process) {
+            let _done = self.ask_surely(home, (Function::Attach, identifier, [0, times, 0]));
+        }
+    }
+
+    /// A program that begins has nothing attached any more.
+    pub(super) fn leave_elsewhere(&self, process: usize) {
+        for (home, identifier, times) in self.attached_elsewhere(process) {
+            self.detach_elsewhere(home, identifier, times);
+        }
     }
 }
 

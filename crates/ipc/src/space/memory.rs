@@ -44,7 +44,7 @@ macro_rules! shared {
 pub(super) use shared;
 
 /// Memory that processes share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     start: usize,
     bytes: usize,
@@ -68,6 +68,12 @@ impl Memory {
         // SAFETY: the mapping that was just made. A core file has no use for it.
         unsafe { libc::madvise(start, bytes, libc::MADV_DONTDUMP) };
         Ok(Self { start: start as usize, bytes })
+    }
+
+    /// Takes it away. Nothing that was borrowed from it is used any more.
+    pub fn unmap(self) {
+        // SAFETY: a mapping of our own, which the caller does not use again.
+        unsafe { libc::munmap(self.start as *mut libc::c_void, self.bytes) };
     }
 
     fn address(self, at: usize, bytes: usize) -> usize {

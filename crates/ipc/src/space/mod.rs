@@ -16,12 +16,14 @@ pub mod acting;
 pub mod asking;
 pub mod lock;
 pub mod memory;
+pub mod pages;
 mod process;
 mod queue;
 mod registry;
 mod segment;
 mod set;
 pub mod system;
+mod views;
 mod waiting;
 
 use std::fs::{File, OpenOptions};
@@ -61,7 +63,7 @@ pub struct Bytes {
 }
 
 /// What the file begins with once it can be used.
-const MAGIC: u32 = 0x5049_5632;
+const MAGIC: u32 = 0x5049_5633;
 const PAGE: usize = 4096;
 
 shared! {
@@ -97,8 +99,22 @@ shared! {
         pub server_sleeps: AtomicU32,
         /// Who has something for it.
         pub requests: waiting::List,
-        /// Unused.
-        pub filler: AtomicU32,
+        /// How many takings of pages there were, and what the last one is; see `pages`.
+        pub take: AtomicU32,
+        /// Of which segment.
+        pub take_identifier: AtomicU32,
+        /// The first page.
+        pub take_first: AtomicU32,
+        /// Pages.
+        pub take_count: AtomicU32,
+        /// What is left.
+        pub take_level: AtomicU32,
+        /// How often a process has done what was asked.
+        pub taken: AtomicU32,
+        /// How many children there were that will listen.
+        pub forks: AtomicU32,
+        /// What pages are wanted.
+        pub wants: [AtomicU64; pages::WANTS],
         /// See the module's head.
         pub registry: Lock,
         /// Held by a launcher that looks after the dead.

@@ -42,8 +42,12 @@ shared! {
         pub attached_entries: AtomicU32,
         /// Whether it has ever asked another host.
         pub asked: AtomicU32,
-        /// Unused.
-        pub more_filler: AtomicU64,
+        /// Whether a thread of it hears that pages are taken; see `pages`.
+        pub listens: AtomicU32,
+        /// Up to which taking it has done what was asked.
+        pub taken: AtomicU32,
+        /// Held by that thread.
+        pub listener: super::lock::Lock,
     }
 
     /// An entry of a ledger.

@@ -97,11 +97,10 @@ impl Space {
         self.get_here(kind, get)
     }
 
-    /// Whether other hosts have to be asked for a key: it is not one of this host's objects. Memory is each host's own.
+    /// Whether other hosts have to be asked for a key: it is not one of this host's objects.
     fn is_got_elsewhere(&self, kind: Kind, key: i32) -> bool {
         let here = |home: u32| home == self.host.number;
-        kind != Kind::Segment
-            && self.has_server()
+        self.has_server()
             && match key {
                 libc::IPC_PRIVATE => !self.host.home.is_none_or(here),
                 key => !self.existing(kind).any(|place| self.object(kind, place).key.load(Acquire) == key),
@@ -279,6 +278,8 @@ impl Space {
         process.started.store(started, Release);
         process.sleeping.store(0, Release);
         process.asked.store(0, Release);
+        process.listener.make();
+        process.listens.store(0, Release);
         process.state.store(TAKEN, Release);
         place
     }
@@ -300,8 +301,10 @@ impl Space {
         };
         if (0..self.processes().len()).any(|place| is_here(&place)) {
             let place = self.own_process();
-            let _held = self.hold_registry();
             self.one_process(place).sleeping.store(0, Release);
+            self.one_process(place).listens.store(0, Release);
+            self.leave_elsewhere(place);
+            let _held = self.hold_registry();
             self.detach_all(place);
         }
     }
@@ -324,6 +327,7 @@ impl Space {
         self.take_back(place, process.pid.load(Acquire));
         self.undo(place).clear();
         self.detach_all(place);
+        process.listens.store(0, Release);
         let is_told = self.will_be_told(process);
         process.state.store(if is_told { GONE } else { FREE }, Release);
         if is_told {
@@ -336,6 +340,7 @@ impl Space {
         let process = self.one_process(place);
         self.take_back(place, process.pid.load(Acquire));
         self.undo(place).clear();
+        self.detach_all(place);
         process.state.store(FREE, Release);
     }
 
@@ -377,6 +382,7 @@ impl Space {
         let (pid, started) = (own_pid(), self.one_process(own).started.load(Acquire));
         let child = self.arrive(pid, started);
         self.copy_attached(own, child);
+        self.child_will_listen(own, child);
         Some(child)
     }
 
@@ -384,7 +390,10 @@ impl Space {
     pub fn after_fork(&self, child: Option<usize>, pid: Option<u32>) {
         let Some(place) = child else { return };
         match pid {
-            Some(pid) => self.adopt(place, pid),
+            Some(pid) => {
+                self.adopt(place, pid);
+                self.await_child(place, pid);
+            }
             None => {
                 let _held = self.hold_registry();
                 self.bury(place);

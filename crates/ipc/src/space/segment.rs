@@ -13,7 +13,9 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::memory::shared;
 use super::process::{key, of_key};
+use super::views::View;
 use super::{Held, Kind, Object, Result, Space, registry, system};
+use crate::semantics::pages::Level;
 use crate::semantics::permission::{ALTER, READ};
 
 /// Bit of the mode: it goes once nobody has it attached.
@@ -42,6 +44,8 @@ shared! {
         pub creator: AtomicU32,
         /// Who has attached or detached it last.
         pub last: AtomicU32,
+        /// Whether another host has ever attached it.
+        pub shared: AtomicU32,
     }
 }
 
@@ -51,6 +55,15 @@ pub struct Attached {
     address: usize,
     bytes: usize,
     identifier: i32,
+}
+
+/// How often a process has one attached at most.
+const ATTACHMENTS_MAX: i64 = 1 << 20;
+
+/// The permissions that flags of `shmat` need.
+fn wanted(flags: i32) -> u32 {
+    let writes = flags & READ_ONLY == 0;
+    READ | if writes { ALTER } else { 0 } | if flags & EXECUTE != 0 { 0o111 } else { 0 }
 }
 
 impl Space {
@@ -72,7 +85,7 @@ impl Space {
         }
     }
 
-    fn segment_file(&self, place: u32) -> PathBuf {
+    pub(super) fn segment_file(&self, place: u32) -> PathBuf {
         let round = self.segment(place).object.round.load(Acquire);
         self.directory.join(format!("shm.{place}.{round}"))
     }
@@ -96,6 +109,7 @@ impl Space {
         segment.attached.store(0, Relaxed);
         segment.detached.store(0, Relaxed);
         segment.last.store(0, Relaxed);
+        segment.shared.store(0, Relaxed);
         segment.creator.store(registry::own_pid(), Relaxed);
         Ok(())
     }
@@ -106,6 +120,11 @@ impl Space {
                 eprintln!("postrider: {}: {error}", self.segment_file(place).display());
             }
             _ => {}
+        }
+        let segment = self.segment(place);
+        if segment.shared.load(Acquire) != 0 {
+            self.forget_pages(segment.object.identifier(place));
+            self.ring();
         }
     }
 
@@ -123,49 +142,125 @@ impl Space {
     /// Runs `work`, which forks, while no thread of this process attaches or detaches.
     pub fn while_nothing_is_attached<T>(&self, work: impl FnOnce() -> T) -> T {
         let _own = self.own_attachments();
-        work()
+        if self.shares_pages() { self.while_nothing_is_taken(work) } else { work() }
     }
 
     /// `shmat`.
     ///
     /// # Errors
     /// Those of the function.
-    pub fn attach(&self, identifier: i32, at: usize, flags: i32) -> Result<usize> {
+    pub fn attach(&'static self, identifier: i32, at: usize, flags: i32) -> Result<usize> {
         let page = system::page_bytes();
         let at = match (at % page, flags & ROUND != 0) {
             (0, _) => at,
             (rest, true) => at - rest,
             (_, false) => return Err(libc::EINVAL),
         };
-        if at == 0 && flags & REMAP != 0 {
+        let replaces = flags & REMAP != 0;
+        if at == 0 && replaces {
             return Err(libc::EINVAL);
         }
         let process = self.own_process();
-        let mut own = self.own_attachments();
-        let (place, held) = self.find_segment(identifier)?;
-        let segment = self.segment(place);
-        let writes = flags & READ_ONLY == 0;
-        let wanted = READ | if writes { ALTER } else { 0 } | if flags & EXECUTE != 0 { 0o111 } else { 0 };
-        registry::permit(&segment.object, wanted)?;
-        let file = File::options().read(true).write(writes).open(self.segment_file(place));
-        let file = file.map_err(|error| error.raw_os_error().unwrap_or(libc::EACCES))?;
-        let bytes = (segment.bytes.load(Relaxed) as usize).next_multiple_of(page);
+        if self.shares_pages() {
+            self.listen(process);
+        }
+        let home = self.elsewhere(identifier);
+        let counted = home.map(|home| self.attach_elsewhere(home, identifier, flags)).transpose()?;
+        let attached = self.attach_counted(process, (identifier, counted), (at, replaces), flags);
+        if let (Some(home), Err(_)) = (home, &attached) {
+            self.detach_elsewhere(home, identifier, 1);
+        }
+        attached
+    }
+
+    /// Maps a segment: one of this host, or of another, where that is counted and told how long it is.
+    fn attach_counted(
+        &self,
+        process: usize,
+        (identifier, elsewhere): (i32, Option<u64>),
+        (at, replaces): (usize, bool),
+        flags: i32,
+    ) -> Result<usize> {
+        let (writes, executes) = (flags & READ_ONLY == 0, flags & EXECUTE != 0);
         let access = libc::PROT_READ
             | if writes { libc::PROT_WRITE } else { 0 }
-            | if flags & EXECUTE != 0 { libc::PROT_EXEC } else { 0 };
+            | if executes { libc::PROT_EXEC } else { 0 };
+        let mut own = self.own_attachments();
+        let here = if elsewhere.is_none() { Some(self.find_segment(identifier)?) } else { None };
+        let (bytes, is_shared) = match (&here, elsewhere) {
+            (Some((place, _held)), _) => {
+                let segment = self.segment(*place);
+                registry::permit(&segment.object, wanted(flags))?;
+                (segment.bytes.load(Relaxed), segment.shared.load(Acquire) != 0)
+            }
+            (None, bytes) => {
+                let bytes = bytes.unwrap_or_default();
+                let _registry = self.hold_registry();
+                self.make_words(identifier, bytes, Level::None)?;
+                (bytes, true)
+            }
+        };
+        let number = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EACCES);
+        let file = File::options().read(true).write(writes).open(self.pages_path(identifier));
+        let file = file.map_err(number)?;
+        let words = if is_shared { Some(self.own_words(identifier).map_err(number)?) } else { None };
+        let bytes = (bytes as usize).next_multiple_of(system::page_bytes());
         let gone = |identifier| self.place_of(Kind::Segment, identifier).is_none();
         let entry = self.attached(process).enter(key(identifier, 0), gone).ok_or(libc::ENOMEM)?;
-        let address = system::attach(&file, bytes, at, access, flags & REMAP != 0);
+        let opened = if is_shared { libc::PROT_NONE } else { access };
+        let address = system::attach(&file, bytes, at, opened, replaces);
         let address = address.map_err(|error| if error == libc::EEXIST { libc::EINVAL } else { error })?;
         entry.amount.fetch_add(1, Release);
-        segment.attached.store(system::now(), Relaxed);
-        segment.last.store(registry::own_pid(), Relaxed);
-        drop(held);
+        if let Some((place, _held)) = &here {
+            self.note_attached(*place);
+        }
+        if self.shares_pages() {
+            self.change_views(|views| {
+                views.remove(address, bytes);
+                views.add(View { address, bytes, identifier, access, words });
+            });
+        }
+        drop(here);
         let covered = |one: &Attached| one.address >= address && one.address + one.bytes <= address + bytes;
         let gone: Vec<Attached> = own.extract_if(.., |one| covered(one)).collect();
-        gone.iter().for_each(|one| self.note_detached(process, one.identifier));
         own.push(Attached { address, bytes, identifier });
+        drop(own);
+        gone.iter().for_each(|one| self.note_detached(process, one.identifier));
         Ok(address)
+    }
+
+    fn note_attached(&self, place: u32) {
+        let segment = self.segment(place);
+        segment.attached.store(system::now(), Relaxed);
+        segment.last.store(registry::own_pid(), Relaxed);
+    }
+
+    /// A process of another host attaches a segment of this one, or a child does that has inherited it so often. Says how long it is.
+    ///
+    /// # Errors
+    /// Those of `shmat`.
+    pub fn attach_from_elsewhere(&self, identifier: i32, flags: i32, inherited: i64) -> Result<u64> {
+        let (place, _held) = self.find_segment(identifier)?;
+        let segment = self.segment(place);
+        if inherited == 0 {
+            registry::permit(&segment.object, wanted(flags))?;
+        }
+        let bytes = segment.bytes.load(Relaxed);
+        self.make_words(identifier, bytes, Level::Write)?;
+        segment.shared.store(1, Release);
+        let gone = |identifier| self.place_of(Kind::Segment, identifier).is_none();
+        let ledger = self.attached(self.own_process());
+        let entry = ledger.enter(key(identifier, 0), gone).ok_or(libc::ENOMEM)?;
+        entry.amount.fetch_add(inherited.clamp(1, ATTACHMENTS_MAX), Release);
+        if inherited == 0 {
+            self.note_attached(place);
+        }
+        Ok(bytes)
+    }
+
+    /// A process of another host detaches a segment of this one, so often.
+    pub fn detach_from_elsewhere(&self, identifier: i32, times: i64) {
+        self.take_off(self.own_process(), identifier, times);
     }
 
     /// `shmdt`.
@@ -177,17 +272,37 @@ impl Space {
         let mut own = self.own_attachments();
         let found = own.iter().rposition(|one| one.address == address).ok_or(libc::EINVAL)?;
         let Attached { address, bytes, identifier } = own.remove(found);
+        if self.shares_pages() {
+            self.change_views(|views| views.remove(address, bytes));
+        }
         system::detach(address, bytes);
+        drop(own);
         self.note_detached(process, identifier);
         Ok(())
     }
 
     fn note_detached(&self, process: usize, identifier: i32) {
+        self.take_off(process, identifier, 1);
+        if let Some(home) = self.elsewhere(identifier) {
+            self.detach_elsewhere(home, identifier, 1);
+        }
+    }
+
+    fn take_off(&self, process: usize, identifier: i32, times: i64) {
         let _registry = self.hold_registry();
         if let Some(entry) = self.attached(process).find(key(identifier, 0)) {
-            entry.amount.fetch_sub(1, Release);
+            let less = |amount: i64| Some(amount - times.clamp(0, amount.max(0)));
+            let _before = entry.amount.fetch_update(Release, Acquire, less);
         }
         self.is_detached(identifier);
+    }
+
+    /// What a process has attached that lives elsewhere: where, and how often.
+    pub(super) fn attached_elsewhere(&self, process: usize) -> Vec<(u32, i32, i64)> {
+        let all = self.attached(process).amounts();
+        let all = all.map(|(key, entry)| (of_key(key).0, entry.amount.load(Acquire)));
+        all.filter_map(|(identifier, amount)| Some((self.elsewhere(identifier)?, identifier, amount)))
+            .collect()
     }
 
     /// A process has detached a segment, which may have to go. The registry is held.

@@ -194,3 +194,30 @@ pub fn page_bytes() -> usize {
     // SAFETY: a question.
     (unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) as usize
 }
+
+/// Changes what may be done with memory.
+///
+/// # Errors
+/// What the system says.
+pub fn protect(at: usize, bytes: usize, access: i32) -> super::Result<()> {
+    // SAFETY: memory that the caller has attached; who touches what is closed gets a signal.
+    match unsafe { libc::mprotect(at as *mut libc::c_void, bytes, access) } {
+        0 => Ok(()),
+        _ => Err(errno()),
+    }
+}
+
+/// Does something while this thread has no signals, and a thread that begins in it never has.
+pub fn without_signals<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: sets on the stack.
+    let before = unsafe {
+        let (mut all, mut before) = std::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        before
+    };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
+}

@@ -115,6 +115,7 @@ fn supervise(mut ranks: RemoteRanks) -> (Outcome, String) {
         deadline: None,
         grace: Duration::from_millis(50),
         quiet: false,
+        codes_are_results: false,
         stall: Duration::ZERO,
     };
     let mut shown = tempfile::tempfile().expect("a file");

@@ -41,8 +41,8 @@ pub fn ipc(command: Ipc) -> i32 {
             over_hosts::start(&name, &hosts, &limits)
         }
         Ipc::Start { name, limits, .. } => start(&name, &limits),
-        Ipc::Serve { name, numbers, home, limits, command } => {
-            over_hosts::serve(name.as_deref(), &numbers, home, &limits, &command)
+        Ipc::Serve { name, numbers, home, names, limits, command } => {
+            over_hosts::serve(name.as_deref(), &numbers, (home, &names), &limits, &command)
         }
         Ipc::Join { name, command } => {
             let programs = directory_of(&name).and_then(|directory| Ok((directory, Programs::new()?)));

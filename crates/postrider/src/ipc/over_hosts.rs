@@ -50,7 +50,16 @@ fn job(hosts: &IpcHosts, limits: &IpcLimits) -> Result<(Command, Vec<u32>), Fail
     let this = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(failure)?;
     let names: Vec<String> = list.iter().map(|host| format!("{}:1", host.name)).collect();
     let mut command = Command::new(&this);
-    command.args(["run", "--stall-warning", "0", "--engine", &hosts.engine, "--hosts", &names.join(",")]);
+    command.args([
+        "run",
+        "--stall-warning",
+        "0",
+        "--codes-are-results",
+        "--engine",
+        &hosts.engine,
+        "--hosts",
+        &names.join(","),
+    ]);
     command.args(["-n", &list.len().to_string()]);
     if let Some(shell) = &hosts.ssh {
         command.args(["--ssh", shell]);
@@ -64,6 +73,8 @@ fn job(hosts: &IpcHosts, limits: &IpcLimits) -> Result<(Command, Vec<u32>), Fail
         let number = number.ok_or_else(|| (2, format!("--home {home}: it is none of the hosts")))?;
         command.args(["--home", &number.to_string()]);
     }
+    let names: Vec<&str> = list.iter().map(|host| host.name.as_str()).collect();
+    command.args(["--names", &names.join(",")]);
     Ok((command, list.iter().map(|host| host.slots.unwrap_or(1)).collect()))
 }
 
@@ -133,7 +144,7 @@ enum Part {
 pub fn serve(
     name: Option<&str>,
     numbers: &[u32],
-    home: Option<u32>,
+    (home, names): (Option<u32>, &[String]),
     limits: &IpcLimits,
     command: &[OsString],
 ) -> Result<i32, Failure> {
@@ -161,6 +172,7 @@ pub fn serve(
         Part::Named(_) => made(name.unwrap_or_default(), limits, host)?,
     };
     let space: &'static Space = Box::leak(Box::new(space));
+    space.name_hosts(names).map_err(|error| failed(space.directory(), &error))?;
     let run = || run_here(space, programs.as_ref(), numbers.get(number as usize).copied(), command);
     let code = hosts::serve(space, *world, waiting, run).map_err(failure)?;
     drop(world);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs of `tests/ipc` that are run.
-const PROGRAMS: [&str; 4] = ["messages", "semaphores", "killed", "hosts"];
+const PROGRAMS: [&str; 6] = ["messages", "semaphores", "memory", "killed", "hosts", "pages"];
 
 /// The bed and the cases. MPICH needs ports.
 pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
@@ -32,6 +32,11 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
         cases.extend(semantics(arguments, &folder, engine.as_deref())?);
     }
     cases.extend([2, 3].map(|hosts| molecules(arguments, &folder, hosts)));
+    let fails = words(arguments, &["run", "--hosts", "h1,h2", "sh", "-c", "[ $(hostname) != h2 ] || exit 3"]);
+    cases.push(Case::command("a program that fails on one of them", fails, |ended| {
+        let is_right = ended.exited(3) && ended.output.is_empty() && ended.error.is_empty();
+        (!is_right).then(|| ended.problem("expected exit code 3, and no word"))
+    }));
     cases.push(names(arguments));
     cases.extend(ends(arguments));
     Ok((Options { firewall: Firewall::No, ..Options::default() }, cases))
@@ -64,7 +69,7 @@ fn semantics(arguments: &Arguments, folder: &Path, engine: Option<&Path>) -> Res
         Case::command(name, command, move |ended| says(ended, &right))
     };
     let mut cases = Vec::new();
-    for program in ["messages", "semaphores", "killed"] {
+    for program in ["messages", "semaphores", "memory", "killed"] {
         let path = folder.join(program).display().to_string();
         let only_on_h1 = format!("[ $(hostname) != h1 ] || exec {path}");
         let name = format!("{program} of another host, {on}");
@@ -75,6 +80,12 @@ fn semantics(arguments: &Arguments, folder: &Path, engine: Option<&Path>) -> Res
         let its_end = format!("host=$(hostname); exec {path} $((${{host#h}}-1)) {all}");
         let name = format!("ends on {all} hosts, {on}");
         cases.push(case(name, &["--hosts", hosts], its_end, expected(file)?));
+    }
+    for (hosts, all) in [("h1", 1), ("h1,h2", 2), ("h1,h2,h3", 3), ("h1:2,h2:2", 4)] {
+        let path = folder.join("pages").display().to_string();
+        let name = format!("memory of {hosts}, {on}");
+        let right = expected(&if all == 1 { "pages".to_owned() } else { format!("pages-{all}") })?;
+        cases.push(case(name, &["--hosts", hosts], format!("exec {path} {all}"), right));
     }
     Ok(cases)
 }
@@ -202,7 +213,8 @@ fn deserted(arguments: &Arguments, stage: &Stage<'_>, harm: Harm, left: &[usize]
     let mut problem = None;
     for (host, running) in [1, 2].into_iter().zip(running) {
         let ended = running?.wait(stage.bed, stage.before, stage.limit)?;
-        let right = "elsewhere EIDRM\nelsewhere later EIDRM\nhere done\nnew done\n";
+        let right = "elsewhere EIDRM\nelsewhere later EIDRM\nhere done\nnew done\na copy 7\nwritten 8\n\
+                     not here SIGBUS True\nonly there SIGBUS True\nmine 8 0 8\n";
         if left.contains(&host) {
             problem = problem.or_else(|| ended.said_only(right.trim_end()));
             stage.run(host, &words(arguments, &["stop", "lab"]))?;
