@@ -344,7 +344,13 @@ impl Space {
             process.state.store(super::process::FREE, Release);
             person
         });
-        (all, people.collect())
+        let people = people.collect();
+        // What the dead have asked for last would be sent after their end is told, and never taken back.
+        all.retain(|left| match left {
+            Left::Request { place, .. } => !self.waiter(*place).life.is_orphaned(),
+            Left::Cancel(_) => true,
+        });
+        (all, people)
     }
 
     /// Gives a thread the answer to its request, if it lives.

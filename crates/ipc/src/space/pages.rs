@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::Duration;
 
 use super::memory::Memory;
-use super::process::TAKEN;
+use super::process::{TAKEN, UNBORN};
 use super::views::{self, View};
 use super::{Result, Space, system};
 use crate::semantics::names;
@@ -335,7 +335,7 @@ impl Space {
         loop {
             let (done, forks) = (header.taken.load(SeqCst), header.forks.load(SeqCst));
             let has_not = |process: &super::process::Process| {
-                process.state.load(SeqCst) == TAKEN
+                matches!(process.state.load(SeqCst), TAKEN | UNBORN)
                     && process.listens.load(SeqCst) != LISTENS[0]
                     && process.taken.load(SeqCst) != said
                     && !process.listener.is_orphaned()
@@ -401,22 +401,27 @@ impl Space {
                 count: header.take_count.load(Relaxed),
                 level: [Level::None, Level::Read][(header.take_level.load(Relaxed) & 1) as usize],
             };
-            let is_open = |view: &mut View| view.words.is_none();
-            let unknown = views::lock().of_segment(taking.identifier).any(is_open);
-            let words = if unknown { self.words(taking.identifier).ok() } else { None };
-            for view in views::lock().of_segment(taking.identifier) {
-                view.words = view.words.or(words);
-                if let Err(error) = view.protect(taking.first, taking.count, taking.level) {
-                    eprintln!(
-                        "postrider: a page cannot be closed: {}",
-                        std::io::Error::from_raw_os_error(error)
-                    );
-                    std::process::exit(126);
-                }
-            }
+            self.close(taking.identifier, taking.first, taking.count, taking.level);
             own.taken.store(said, SeqCst);
             header.taken.fetch_add(1, SeqCst);
             system::wake(&header.taken);
+        }
+    }
+
+    /// Closes pages of a segment, if hosts share it, or ends the process, which would see old ones.
+    fn close(&self, identifier: i32, first: u32, count: u32, left: Level) {
+        let is_open = |view: &mut View| view.words.is_none();
+        let unknown = views::lock().of_segment(identifier).any(is_open);
+        let words = if unknown { self.words(identifier).ok() } else { None };
+        for view in views::lock().of_segment(identifier) {
+            view.words = view.words.or(words);
+            if view.words.is_some()
+                && let Err(error) = view.protect(first, count, left)
+            {
+                let error = std::io::Error::from_raw_os_error(error);
+                eprintln!("postrider: a page cannot be closed: {error}");
+                std::process::exit(126);
+            }
         }
     }
 
@@ -464,8 +469,18 @@ impl Space {
         }
         let place = self.own_process();
         let own = self.one_process(place);
-        if own.listens.load(Acquire) == LISTENS[1] {
+        let has_place = own.listens.load(Acquire) == LISTENS[1];
+        let inherited = system::without_signals(|| views::lock().identifiers());
+        if has_place || !inherited.is_empty() {
             self.listen(place);
+            if !has_place {
+                // What was taken since the fork, nobody has told it.
+                system::without_signals(|| {
+                    inherited
+                        .into_iter()
+                        .for_each(|identifier| self.close(identifier, 0, u32::MAX, Level::None));
+                });
+            }
             self.inherit_elsewhere(place);
             own.listens.store(LISTENS[3], SeqCst);
             system::wake(&own.listens);

@@ -24,11 +24,14 @@ pub const TAKEN: u32 = 1;
 pub const REMOTE: u32 = 2;
 /// A process had it whose end the server will tell other hosts.
 pub const GONE: u32 = 3;
+/// A child that is being forked has it: until the child or its parent has said its number, the place has the parent's, and the forking thread's in place of
+/// the time.
+pub const UNBORN: u32 = 4;
 
 shared! {
     /// A process.
     pub struct Process {
-        /// [`FREE`], [`TAKEN`], [`REMOTE`] or [`GONE`].
+        /// [`FREE`], [`TAKEN`], [`REMOTE`], [`GONE`] or [`UNBORN`].
         pub state: AtomicU32,
         /// Its number.
         pub pid: AtomicU32,

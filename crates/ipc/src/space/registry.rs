@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use std::time::Duration;
 
-use super::process::{FREE, GONE, PROCESSES_MAX, TAKEN};
+use super::process::{FREE, GONE, PROCESSES_MAX, Process, TAKEN, UNBORN};
 use super::{Held, Kind, Object, Result, Space, acting, system, waiting};
 use crate::semantics::limits::{OBJECTS_MAX, SEGMENT_BYTES_MAX, SEMAPHORES_MAX};
 use crate::semantics::names::{next_round, place_and_round};
@@ -40,6 +40,15 @@ pub fn permit(object: &Object, wanted: u32) -> Result<()> {
         true => Ok(()),
         false => Err(libc::EACCES),
     }
+}
+
+/// The place of a child that is being forked.
+#[derive(Clone, Copy, Debug)]
+pub struct Unborn {
+    place: usize,
+    /// The process and the thread that fork.
+    parent: u32,
+    thread: u64,
 }
 
 /// What is asked of `msgget` and its like.
@@ -250,7 +259,8 @@ impl Space {
                     0 => {
                         let pid = own_pid();
                         let started = system::started(pid).unwrap_or_default();
-                        let place = self.known(pid, started).unwrap_or_else(|| self.arrive(pid, started));
+                        let arrives = || self.arrive(pid, started, TAKEN);
+                        let place = self.known(pid, started).unwrap_or_else(arrives);
                         OWN.1.store(place + 1, Release);
                         place
                     }
@@ -271,7 +281,7 @@ impl Space {
     }
 
     /// Takes a place; the registry is held.
-    fn arrive(&self, pid: u32, started: u64) -> usize {
+    fn arrive(&self, pid: u32, started: u64, state: u32) -> usize {
         let place = self.free_process().expect("fewer than 4096 processes use one name space");
         let process = self.one_process(place);
         process.pid.store(pid, Release);
@@ -280,7 +290,7 @@ impl Space {
         process.asked.store(0, Release);
         process.listener.make();
         process.listens.store(0, Release);
-        process.state.store(TAKEN, Release);
+        process.state.store(state, Release);
         place
     }
 
@@ -357,9 +367,10 @@ impl Space {
 
     fn bury_if_ended(&self, place: usize) {
         let process = self.one_process(place);
-        let pid = process.pid.load(Acquire);
-        if process.state.load(Acquire) == TAKEN && system::started(pid) != Some(process.started.load(Acquire))
-        {
+        let (state, pid) = (process.state.load(Acquire), process.pid.load(Acquire));
+        if state == UNBORN && system::started(pid).is_none() {
+            self.give_up(place);
+        } else if state == TAKEN && system::started(pid) != Some(process.started.load(Acquire)) {
             self.bury(place);
             self.wake_all_told();
         }
@@ -368,7 +379,7 @@ impl Space {
     /// Does it for the process with this number, which somebody has waited for.
     pub fn has_ended(&self, pid: u32) {
         for (place, process) in self.processes().iter().enumerate() {
-            if process.pid.load(Acquire) == pid && process.state.load(Acquire) == TAKEN {
+            if process.pid.load(Acquire) == pid {
                 let _held = self.hold_registry();
                 self.bury_if_ended(place);
             }
@@ -376,46 +387,70 @@ impl Space {
     }
 
     /// Before this process forks: a place for the child, which has the same segments attached.
-    pub fn before_fork(&self) -> Option<usize> {
+    pub fn before_fork(&self) -> Option<Unborn> {
         let own = OWN.1.load(Acquire).checked_sub(1)?;
         let _held = self.hold_registry();
-        let (pid, started) = (own_pid(), self.one_process(own).started.load(Acquire));
-        let child = self.arrive(pid, started);
-        self.copy_attached(own, child);
-        self.child_will_listen(own, child);
-        Some(child)
+        let (parent, thread) = (own_pid(), system::thread());
+        let place = self.arrive(parent, thread, UNBORN);
+        self.copy_attached(own, place);
+        self.child_will_listen(own, place);
+        Some(Unborn { place, parent, thread })
     }
 
     /// After it, in the parent, or if there is no child.
-    pub fn after_fork(&self, child: Option<usize>, pid: Option<u32>) {
-        let Some(place) = child else { return };
+    pub fn after_fork(&self, child: Option<Unborn>, pid: Option<u32>) {
+        let Some(child) = child else { return };
         match pid {
             Some(pid) => {
-                self.adopt(place, pid);
-                self.await_child(place, pid);
+                if self.is_born(child, pid) {
+                    self.await_child(child.place, pid);
+                }
             }
             None => {
                 let _held = self.hold_registry();
-                self.bury(place);
+                self.give_up(child.place);
             }
         }
     }
 
     /// After it, in the child.
-    pub fn in_child(&self, child: Option<usize>) {
+    pub fn in_child(&self, child: Option<Unborn>) {
         OWN.0.store(std::process::id(), Relaxed);
-        OWN.1.store(child.map_or(0, |place| place + 1), Release);
+        OWN.1.store(0, Release);
         waiting::forget_place();
-        if let Some(place) = child {
-            self.adopt(place, own_pid());
+        let Some(child) = child else { return };
+        if self.is_born(child, own_pid()) {
+            OWN.1.store(child.place + 1, Release);
+        } else {
+            // Its parent has died, and somebody has given up its place.
+            let place = self.own_process();
+            self.enter_attached(place);
         }
     }
 
-    fn adopt(&self, place: usize, pid: u32) {
+    /// Gives the place to the child with this number, if nobody has done so yet. Whether the child lives and has it.
+    fn is_born(&self, child: Unborn, pid: u32) -> bool {
         let _held = self.hold_registry();
+        let process = self.one_process(child.place);
+        let has = |state, pid| process.state.load(Acquire) == state && process.pid.load(Acquire) == pid;
+        if has(UNBORN, child.parent) && process.started.load(Acquire) == child.thread {
+            let Some(started) = system::started(pid) else {
+                self.give_up(child.place);
+                return false;
+            };
+            process.started.store(started, Release);
+            process.pid.store(pid, Release);
+            process.state.store(TAKEN, Release);
+        }
+        has(TAKEN, pid)
+    }
+
+    /// Nobody will be born to this place. The registry is held.
+    fn give_up(&self, place: usize) {
+        self.detach_all(place);
         let process = self.one_process(place);
-        process.started.store(system::started(pid).unwrap_or_default(), Release);
-        process.pid.store(pid, Release);
+        process.listens.store(0, Release);
+        process.state.store(FREE, Release);
     }
 
     /// Whether a launcher looks after the dead.
@@ -430,7 +465,8 @@ impl Space {
         }
         let mut watched: Vec<(u32, system::Watched)> = Vec::new();
         loop {
-            let there = self.processes().iter().filter(|process| process.state.load(Acquire) == TAKEN);
+            let lives = |process: &&Process| matches!(process.state.load(Acquire), TAKEN | UNBORN);
+            let there = self.processes().iter().filter(lives);
             let there: Vec<u32> = there.map(|process| process.pid.load(Acquire)).collect();
             watched.retain(|(pid, _)| there.contains(pid));
             let mut has_ended = false;

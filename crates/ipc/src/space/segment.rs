@@ -333,6 +333,17 @@ impl Space {
         }
     }
 
+    /// A child has attached what its memory says, although its parent could not leave it a place.
+    pub(crate) fn enter_attached(&self, process: usize) {
+        let own = self.own_attachments();
+        let _registry = self.hold_registry();
+        for one in own.iter() {
+            if let Some(entry) = self.attached(process).enter(key(one.identifier, 0), |_| false) {
+                entry.amount.fetch_add(1, Release);
+            }
+        }
+    }
+
     /// `IPC_RMID`: it goes at once if nobody has it attached. The registry and the lock are held.
     pub(crate) fn remove_segment(&self, place: u32) {
         if self.attachments(place) == 0 {

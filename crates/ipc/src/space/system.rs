@@ -123,6 +123,12 @@ pub fn started(pid: u32) -> Option<u64> {
     (!matches!(state, "Z" | "X")).then_some(started)
 }
 
+/// The number of this thread.
+pub fn thread() -> u64 {
+    // SAFETY: a call without arguments.
+    unsafe { libc::gettid() as u64 }
+}
+
 /// Gives pages of a file back; they are zeros from then on.
 pub fn punch(file: &std::fs::File, at: usize, bytes: usize) {
     use std::os::fd::AsRawFd;

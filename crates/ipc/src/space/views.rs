@@ -2,6 +2,7 @@
 //!
 //! A handler of `SIGSEGV` looks here, so the lock is waited for by yielding, and whoever holds it touches no such page and has no signals whose handlers may.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -99,6 +100,12 @@ impl Views {
     #[must_use]
     pub fn meet(&self, address: usize, bytes: usize) -> bool {
         self.0.iter().any(|view| view.meets(address, bytes))
+    }
+
+    /// Of which segments.
+    #[must_use]
+    pub fn identifiers(&self) -> BTreeSet<i32> {
+        self.0.iter().map(|view| view.identifier).collect()
     }
 
     /// All of a segment.
