@@ -18,6 +18,8 @@ root=/run/roots/$BED_HOST
 
 start() {
     ip netns delete "$BED_HOST" 2>/dev/null || true
+    # The system takes the network of a host that has ended down when it comes to it.
+    ip link delete "port$BED_INDEX" 2>/dev/null || true
     ip netns add "$BED_HOST"
     ip link add "port$BED_INDEX" type veth peer name eth0 netns "$BED_HOST"
     ip link set "port$BED_INDEX" up
