@@ -21,6 +21,52 @@ impl Block {
     }
 }
 
+/// Blocks of the same length at equal distances, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Series {
+    /// Where the first one starts.
+    pub start: i64,
+    /// How long each is.
+    pub bytes: i64,
+    /// From one start to the next, if there are several.
+    pub stride: i64,
+    /// How many there are, at least one.
+    pub count: i64,
+}
+
+impl Series {
+    /// One block.
+    #[must_use]
+    pub fn block(start: i64, bytes: i64) -> Self {
+        Self { start, bytes, stride: bytes, count: 1 }
+    }
+
+    /// All its bytes.
+    #[must_use]
+    pub fn total(self) -> i64 {
+        self.bytes * self.count
+    }
+
+    /// Where its last block ends.
+    #[must_use]
+    pub fn end(self) -> i64 {
+        self.start + (self.count - 1) * self.stride + self.bytes
+    }
+
+    /// Its blocks.
+    pub fn blocks(self) -> impl Iterator<Item = Block> {
+        (0..self.count)
+            .map(move |index| Block { offset: self.start + index * self.stride, bytes: self.bytes })
+    }
+
+    /// The first `count` blocks, which are less than all, and the others.
+    #[must_use]
+    pub fn split(self, count: i64) -> [Self; 2] {
+        let later = Self { start: self.start + count * self.stride, count: self.count - count, ..self };
+        [Self { count, ..self }, later]
+    }
+}
+
 /// See above. Only a whole shape is ever empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -177,11 +223,15 @@ impl Shape {
     /// The shape starts at `origin`.
     #[must_use]
     pub fn ranges(&self, origin: i64, at: i64, bytes: i64) -> Ranges<'_> {
-        let mut ranges = Ranges { frames: Vec::new(), left: bytes.min(self.size() - at).max(0), next: None };
-        if ranges.left > 0 {
-            ranges.seek(self, origin, at);
-        }
-        ranges
+        let mut pieces = Pieces { frames: Vec::new(), left: bytes.min(self.size() - at).max(0) };
+        let next = if pieces.left > 0 { Some(pieces.seek(self, origin, at)) } else { None };
+        Ranges { pieces, next }
+    }
+
+    /// The same, where equal ranges at equal distances are one item if a loop says that they are.
+    pub fn series(&self, origin: i64, at: i64, bytes: i64) -> impl Iterator<Item = Series> {
+        let mut ranges = self.ranges(origin, at, bytes);
+        std::iter::from_fn(move || ranges.series())
     }
 }
 
@@ -226,23 +276,19 @@ fn with_loops(parts: Vec<(i64, Shape)>) -> Vec<(i64, Shape)> {
     if made.len() < parts.len() { made } else { parts }
 }
 
-/// See [`Shape::ranges`].
+/// The parts of the stream that have not come, as the shape describes them.
 #[derive(Debug)]
-pub struct Ranges<'s> {
+struct Pieces<'s> {
     frames: Vec<Frame<'s>>,
     left: i64,
-    next: Option<Block>,
 }
 
-impl<'s> Ranges<'s> {
+impl<'s> Pieces<'s> {
     /// Goes down to a byte of the stream, and takes the rest of its block.
-    fn seek(&mut self, mut shape: &'s Shape, mut base: i64, mut within: i64) {
+    fn seek(&mut self, mut shape: &'s Shape, mut base: i64, mut within: i64) -> Series {
         loop {
             match shape {
-                Shape::Dense(bytes) => {
-                    self.next = self.take(base + within, bytes - within);
-                    return;
-                }
+                Shape::Dense(bytes) => return self.take(Series::block(base + within, bytes - within)),
                 Shape::Loop(inner) => {
                     let index = within / inner.bytes;
                     self.frames.push(Frame { shape, base, index: index + 1 });
@@ -260,20 +306,32 @@ impl<'s> Ranges<'s> {
         }
     }
 
-    /// A block, as far as it is wanted.
-    fn take(&mut self, offset: i64, bytes: i64) -> Option<Block> {
-        let bytes = bytes.min(self.left);
-        self.left -= bytes;
-        (bytes > 0).then_some(Block { offset, bytes })
+    /// Blocks, as far as they are wanted: all whole ones, or a part of the first.
+    fn take(&mut self, all: Series) -> Series {
+        let whole = self.left / all.bytes;
+        let taken = match whole {
+            0 => Series::block(all.start, self.left),
+            _ => Series { count: all.count.min(whole), ..all },
+        };
+        self.left -= taken.total();
+        taken
     }
 
-    /// The next block.
-    fn piece(&mut self) -> Option<Block> {
+    /// The next blocks.
+    fn next(&mut self) -> Option<Series> {
         while self.left > 0 {
             let frame = self.frames.last_mut()?;
             let (base, body) = match frame.shape {
                 Shape::Loop(inner) if frame.index < inner.count => {
-                    (frame.base + frame.index * inner.stride, &inner.body)
+                    let base = frame.base + frame.index * inner.stride;
+                    if let Shape::Dense(bytes) = inner.body {
+                        let count = inner.count - frame.index;
+                        let taken = self.take(Series { start: base, bytes, stride: inner.stride, count });
+                        // After a part of a block nothing is left.
+                        self.frames.last_mut()?.index += taken.count;
+                        return Some(taken);
+                    }
+                    (base, &inner.body)
                 }
                 Shape::List(parts) if (frame.index as usize) < parts.len() => {
                     let part = &parts[frame.index as usize];
@@ -286,11 +344,51 @@ impl<'s> Ranges<'s> {
             };
             frame.index += 1;
             match body {
-                Shape::Dense(bytes) => return self.take(base, *bytes),
+                Shape::Dense(bytes) => return Some(self.take(Series::block(base, *bytes))),
                 _ => self.frames.push(Frame { shape: body, base, index: 0 }),
             }
         }
         None
+    }
+}
+
+/// See [`Shape::ranges`].
+#[derive(Debug)]
+pub struct Ranges<'s> {
+    pieces: Pieces<'s>,
+    next: Option<Series>,
+}
+
+impl Ranges<'_> {
+    /// Takes the first of what comes next, joined with what touches it.
+    fn first(&mut self, next: Series) -> Block {
+        let mut range = Block { offset: next.start, bytes: next.bytes };
+        self.next = (next.count > 1).then(|| next.split(1)[1]);
+        loop {
+            match self.next.or_else(|| self.pieces.next()) {
+                Some(next) if next.start == range.end() => {
+                    range.bytes += next.bytes;
+                    self.next = (next.count > 1).then(|| next.split(1)[1]);
+                }
+                next => {
+                    self.next = next;
+                    return range;
+                }
+            }
+        }
+    }
+
+    /// The next ranges: one, or several of a loop of which none touches what comes before or behind it.
+    fn series(&mut self) -> Option<Series> {
+        let next = self.next.take()?;
+        if next.count > 2 && next.stride != next.bytes {
+            // The last one may touch what follows.
+            let [first, last] = next.split(next.count - 1);
+            self.next = Some(last);
+            return Some(first);
+        }
+        let Block { offset, bytes } = self.first(next);
+        Some(Series::block(offset, bytes))
     }
 }
 
@@ -299,15 +397,12 @@ impl Iterator for Ranges<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Block> {
-        let mut range = self.next.take()?;
-        while let Some(piece) = self.piece() {
-            if piece.offset != range.end() {
-                self.next = Some(piece);
-                break;
-            }
-            range.bytes += piece.bytes;
+        let next = self.next.take()?;
+        if next.count > 1 && next.stride != next.bytes {
+            self.next = Some(next.split(1)[1]);
+            return Some(Block { offset: next.start, bytes: next.bytes });
         }
-        Some(range)
+        Some(self.first(next))
     }
 }
 
@@ -357,6 +452,8 @@ pub(crate) mod tests {
             prop_assert_eq!(places(shape.ranges(7, at, bytes)), expected);
             let ranges: Vec<Block> = shape.ranges(0, at, bytes).collect();
             prop_assert!(ranges.windows(2).all(|pair| pair[0].end() != pair[1].offset));
+            let blocks: Vec<Block> = shape.series(0, at, bytes).flat_map(Series::blocks).collect();
+            prop_assert_eq!(ranges, blocks);
             for (at, place) in (0..).zip(&all) {
                 prop_assert_eq!(shape.offset(at), *place);
             }

@@ -10,7 +10,7 @@ use crate::collective::{self, Team};
 use crate::error::{Error, Result};
 use crate::file::{Atomic, File, Split, Viewed};
 use crate::hints::Choice;
-use crate::view::Block;
+use crate::view::Series;
 use crate::{access, agreement, helpers};
 
 /// Which way data goes.
@@ -69,7 +69,7 @@ impl Place {
                 locks.with(self.whole(bytes as i64).into_iter(), true, access)
             }
             Some(Atomic { locks, .. }) => {
-                let blocks = self.view.view.ranges(self.at, bytes as i64);
+                let blocks = self.view.view.series(self.at, bytes as i64);
                 locks.with(blocks, direction == Direction::Write, access)
             }
         }
@@ -78,10 +78,9 @@ impl Place {
 
 impl Place {
     /// From the first to the last of `bytes` bytes.
-    fn whole(&self, bytes: i64) -> Option<Block> {
+    fn whole(&self, bytes: i64) -> Option<Series> {
         let first = self.view.view.offset(self.at);
-        (bytes > 0)
-            .then(|| Block { offset: first, bytes: self.view.view.offset(self.at + bytes - 1) + 1 - first })
+        (bytes > 0).then(|| Series::block(first, self.view.view.offset(self.at + bytes - 1) + 1 - first))
     }
 }
 

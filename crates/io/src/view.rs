@@ -5,7 +5,7 @@
 
 use postrider_client::layout::Layout;
 use postrider_client::shape::Shape;
-pub use postrider_client::shape::{Block, Ranges};
+pub use postrider_client::shape::{Block, Ranges, Series};
 
 /// A view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,11 @@ impl View {
     /// Neighbours are joined.
     pub fn ranges(&self, at: i64, bytes: i64) -> Ranges<'_> {
         self.shape.ranges(self.origin, at, bytes)
+    }
+
+    /// The same, with equal ranges at equal distances in one item.
+    pub fn series(&self, at: i64, bytes: i64) -> impl Iterator<Item = Series> {
+        self.shape.series(self.origin, at, bytes)
     }
 }
 

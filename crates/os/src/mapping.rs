@@ -41,6 +41,15 @@ impl Part {
     }
 }
 
+/// Blocks of a part of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// How long each is; not 0.
+    pub bytes: usize,
+    /// From the start of one to that of the next.
+    pub stride: usize,
+}
+
 /// A part of a file as memory, for the thread that has made it.
 #[derive(Debug)]
 pub struct Mapping {
@@ -134,34 +143,74 @@ impl Mapping {
         Ok(mapping)
     }
 
-    fn address(&self, at: usize, bytes: usize) -> usize {
-        assert!(at.checked_add(bytes).is_some_and(|end| end <= self.bytes), "outside of the mapped part");
+    /// The address of the place `at`, if the blocks from there on are all in the part.
+    fn address(&self, at: usize, blocks: Blocks, count: usize) -> usize {
+        let last = count.checked_sub(1).and_then(|before| before.checked_mul(blocks.stride)?.checked_add(at));
+        let is_within =
+            last.and_then(|last| last.checked_add(blocks.bytes)).is_some_and(|end| end <= self.bytes);
+        assert!(is_within || count == 0, "outside of the mapped part");
         self.part.start.load(Relaxed) as usize + self.before + at
     }
 
-    /// Copies from the place `at` on.
+    /// Copies blocks, the first from the place `at` on, one after another.
     ///
     /// # Panics
-    /// When that is not in the mapped part.
-    pub fn read(&self, at: usize, into: &mut [u8]) {
-        let from = self.address(at, into.len()) as *const u8;
+    /// When they are not in the mapped part.
+    pub fn read(&self, at: usize, blocks: Blocks, into: &mut [u8]) {
+        let count = into.len() / blocks.bytes;
+        let from = self.address(at, blocks, count) as *const u8;
         // SAFETY: within the mapping, which lasts as long as this value; other processes may change it meanwhile, as they may a file that is read.
-        unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+        unsafe { copy((from, blocks.stride), (into.as_mut_ptr(), blocks.bytes), blocks.bytes, count) };
     }
 
-    /// Copies to the place `at` and the following ones, and touches no other byte. The mapping is one for writing.
+    /// Copies to blocks, the first at the place `at`, and touches no other byte. The mapping is one for writing.
     ///
     /// # Panics
-    /// When that is not in the mapped part.
-    pub fn write(&self, at: usize, bytes: &[u8]) {
-        let to = self.address(at, bytes.len()) as *mut u8;
+    /// When they are not in the mapped part.
+    pub fn write(&self, at: usize, blocks: Blocks, bytes: &[u8]) {
+        let count = bytes.len() / blocks.bytes;
+        let to = self.address(at, blocks, count) as *mut u8;
         // SAFETY: as for `read`.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        unsafe { copy((bytes.as_ptr(), blocks.bytes), (to, blocks.stride), blocks.bytes, count) };
     }
 
     /// Whether all pages that were touched were the file's.
     pub fn is_whole(&self) -> bool {
         !self.part.missing.load(SeqCst)
+    }
+}
+
+/// Copies blocks from one place to another, each so many bytes behind the one before it. What is short is copied by one or two instructions.
+///
+/// # Safety
+/// All blocks are valid memory, and none of the first ones overlaps one of the others.
+unsafe fn copy(from: (*const u8, usize), to: (*mut u8, usize), bytes: usize, count: usize) {
+    // SAFETY: as for this function; an array of bytes needs no alignment.
+    unsafe {
+        match bytes {
+            4 => copy_short::<4>(from, to, count),
+            8 => copy_short::<8>(from, to, count),
+            16 => copy_short::<16>(from, to, count),
+            32 => copy_short::<32>(from, to, count),
+            64 => copy_short::<64>(from, to, count),
+            _ => {
+                for index in 0..count {
+                    let (from, to) = (from.0.add(index * from.1), to.0.add(index * to.1));
+                    std::ptr::copy_nonoverlapping(from, to, bytes);
+                }
+            }
+        }
+    }
+}
+
+/// The same for blocks of `BYTES` bytes.
+unsafe fn copy_short<const BYTES: usize>(from: (*const u8, usize), to: (*mut u8, usize), count: usize) {
+    for index in 0..count {
+        // SAFETY: as for `copy`.
+        unsafe {
+            let (from, to) = (from.0.add(index * from.1), to.0.add(index * to.1));
+            to.cast::<[u8; BYTES]>().write(from.cast::<[u8; BYTES]>().read());
+        }
     }
 }
 
@@ -267,6 +316,7 @@ mod tests {
 
     /// Tests that map one after another: the table is one for the process.
     static ONE: Mutex<()> = Mutex::new(());
+    const ONES: Blocks = Blocks { bytes: 1, stride: 1 };
 
     fn file(bytes: &[u8]) -> File {
         let path = std::env::temp_dir().join(format!("postrider-mapping-{}-{:p}", std::process::id(), bytes));
@@ -281,12 +331,42 @@ mod tests {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file(&[7; 10_000]);
         let mapping = Mapping::new(&file, 4097, 5000, true).expect("it can be mapped");
-        mapping.write(3, &[1, 2, 3]);
+        mapping.write(3, ONES, &[1, 2, 3]);
         let (mut read, mut found) = ([0; 5], [0; 5]);
-        mapping.read(2, &mut read);
+        mapping.read(2, ONES, &mut read);
         file.read_exact_at(&mut found, 4099).expect("it is long enough");
         assert_eq!((read, found), ([7, 1, 2, 3, 7], [7, 1, 2, 3, 7]));
         assert!(mapping.is_whole());
+    }
+
+    #[test]
+    fn blocks_of_any_length_are_copied_to_their_places_and_back() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        for bytes in [1, 3, 4, 8, 16, 32, 33, 64, 100] {
+            let blocks = Blocks { bytes, stride: bytes + 7 };
+            let (count, at) = (20, 5);
+            let given: Vec<u8> = (0..bytes * count).map(|index| index as u8 | 1).collect();
+            let mut expected = vec![0; 4000];
+            for (index, block) in given.chunks(bytes).enumerate() {
+                expected[at + index * blocks.stride..][..bytes].copy_from_slice(block);
+            }
+            let file = file(&vec![0; 4000]);
+            let mapping = Mapping::new(&file, 0, 4000, true).expect("it can be mapped");
+            mapping.write(at, blocks, &given);
+            let (mut found, mut read) = (vec![9; 4000], vec![9; given.len()]);
+            file.read_exact_at(&mut found, 0).expect("it is long enough");
+            mapping.read(at, blocks, &mut read);
+            assert!(found == expected && read == given, "{bytes}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "outside of the mapped part")]
+    fn blocks_outside_are_refused() {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = file(&[0; 100]);
+        let mapping = Mapping::new(&file, 0, 100, true).expect("it can be mapped");
+        mapping.write(0, Blocks { bytes: 4, stride: 33 }, &[0; 16]);
     }
 
     #[test]
@@ -295,10 +375,10 @@ mod tests {
         let file = file(&[7; 40_000]);
         let mapping = Mapping::new(&file, 0, 40_000, true).expect("it can be mapped");
         file.set_len(100).expect("it can be cut");
-        mapping.write(35_000, &[1]);
+        mapping.write(35_000, ONES, &[1]);
         assert!(!mapping.is_whole());
         let mut read = [9];
-        mapping.read(20_000, &mut read);
+        mapping.read(20_000, ONES, &mut read);
         assert_eq!(read, [0]);
         assert_eq!(file.metadata().expect("it is open").len(), 100);
     }
@@ -310,7 +390,7 @@ mod tests {
         let access = move || {
             let mapping = Mapping::new(&file, 0, 40_000, true).expect("it can be mapped");
             file.set_len(100).expect("it can be cut");
-            mapping.write(35_000, &[1]);
+            mapping.write(35_000, ONES, &[1]);
             mapping.is_whole()
         };
         let thread = crate::process::start_thread(std::thread::Builder::new(), access).expect("a thread");

@@ -13,9 +13,10 @@
 use postrider_client::Place;
 
 use super::fabric::Fabric;
-use super::pieces::{PIECES_MAX, Piece, Request};
+use super::pieces::{PIECES_MAX, Request};
 use super::queue::{Member, Queue, SLOTS};
 use crate::error::Result;
+use crate::view::Series;
 
 const ASKED: i64 = 0;
 const IDLE: i64 = 1;
@@ -68,7 +69,7 @@ impl Line {
             return None;
         }
         let pieces = numbers[4..].as_chunks::<4>().0.iter().take(count as usize);
-        let piece = |&[start, bytes, stride, count]: &[i64; 4]| Piece { start, bytes, stride, count };
+        let piece = |&[start, bytes, stride, count]: &[i64; 4]| Series { start, bytes, stride, count };
         let request = Request { exclusive: exclusive != 0, pieces: pieces.map(piece).collect() };
         Some(Self { ticket, waits: state == 2, request })
     }
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_line_is_what_was_written() {
-        let pieces = vec![Piece::block(3, 4), Piece { start: 8, bytes: 1, stride: 5, count: 7 }];
+        let pieces = vec![Series::block(3, 4), Series { start: 8, bytes: 1, stride: 5, count: 7 }];
         let request = Request { exclusive: true, pieces };
         let line = Line { ticket: 5, waits: true, request };
         assert_eq!(Line::decode(&Line::encode(Some(&line))), Some(line));

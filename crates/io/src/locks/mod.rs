@@ -22,11 +22,11 @@ use std::sync::{Mutex, PoisonError};
 use postrider_client::{Communicator, Epochs, Numbers, Place};
 
 use crate::error::Result;
-use crate::view::Block;
+use crate::view::Series;
 use board::Board;
 use fabric::OverMpi;
 use hybrid::Hybrid;
-use pieces::{Piece, Request};
+use pieces::Request;
 use queue::{Member, Queue};
 use tree::Tree;
 use ways::LockWay;
@@ -133,7 +133,7 @@ impl Locks {
     /// What MPI or `action` returns.
     pub fn with<T>(
         &self,
-        blocks: impl Iterator<Item = Block>,
+        blocks: impl Iterator<Item = Series>,
         exclusive: bool,
         action: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
@@ -161,7 +161,7 @@ impl Locks {
             }
             Lock::Boards(fabric, boards) => {
                 let pieces = match self.way {
-                    LockWay::Shared => vec![Piece::block(0, i64::MAX)],
+                    LockWay::Shared => vec![Series::block(0, i64::MAX)],
                     _ => pieces::of_blocks(blocks),
                 };
                 with_boards(fabric, boards, &Request { exclusive, pieces }, action)
@@ -207,7 +207,7 @@ fn with_boards<T>(
 }
 
 /// Which of so many boards have to do with the parts of the file that the pieces lie in: a bit for each.
-fn touched(pieces: &[Piece], boards: usize) -> u32 {
+fn touched(pieces: &[Series], boards: usize) -> u32 {
     let mut touched = 0;
     for piece in pieces {
         let (first, last) = (piece.start / DOMAIN_BYTES, (piece.end() - 1) / DOMAIN_BYTES);
@@ -221,7 +221,7 @@ fn touched(pieces: &[Piece], boards: usize) -> u32 {
 fn near(request: &Request) -> Option<Request> {
     let first = request.pieces.iter().map(|piece| piece.start).min()?;
     let end = request.pieces.iter().map(|piece| piece.end()).max()?;
-    let whole = Piece::block(first - first % NEAR_BYTES, NEAR_BYTES);
+    let whole = Series::block(first - first % NEAR_BYTES, NEAR_BYTES);
     (end <= whole.end()).then(|| Request { exclusive: request.exclusive, pieces: vec![whole] })
 }
 
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_the_file_have_boards_in_turn() {
-        let touches = |start: i64, bytes: i64| touched(&[Piece::block(start, bytes)], 3);
+        let touches = |start: i64, bytes: i64| touched(&[Series::block(start, bytes)], 3);
         assert_eq!(touches(0, 1), 0b001);
         assert_eq!(touches(DOMAIN_BYTES * 4, DOMAIN_BYTES), 0b010);
         assert_eq!(touches(DOMAIN_BYTES * 2, DOMAIN_BYTES + 1), 0b101);
@@ -240,9 +240,9 @@ mod tests {
 
     #[test]
     fn what_is_near_is_in_one_part() {
-        let request = |start, bytes| Request { exclusive: true, pieces: vec![Piece::block(start, bytes)] };
+        let request = |start, bytes| Request { exclusive: true, pieces: vec![Series::block(start, bytes)] };
         let around = near(&request(NEAR_BYTES + 7, 9)).expect("it is in one part");
-        assert_eq!(around.pieces, [Piece::block(NEAR_BYTES, NEAR_BYTES)]);
+        assert_eq!(around.pieces, [Series::block(NEAR_BYTES, NEAR_BYTES)]);
         assert_eq!(near(&request(NEAR_BYTES - 1, 2)), None);
     }
 }

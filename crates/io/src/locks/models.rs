@@ -12,10 +12,11 @@ use postrider_client::Place;
 use super::board::{self, Board};
 use super::fabric::{Bytes, Fabric, Group};
 use super::hybrid::{self, Hybrid};
-use super::pieces::{Piece, Request};
+use super::pieces::Request;
 use super::queue::{Member, Queue, SLOTS};
 use super::tree::{self, Tree};
 use crate::error::Result;
+use crate::view::Series;
 
 /// How often a process is stopped that could go on, in one order of events.
 const PREEMPTIONS_MAX: usize = 2;
@@ -300,7 +301,7 @@ fn try_all(processes: usize, overtaken_max: usize, program: impl Fn(&Process) + 
 }
 
 fn whole() -> Request {
-    Request { exclusive: true, pieces: vec![Piece::block(0, 100)] }
+    Request { exclusive: true, pieces: vec![Series::block(0, 100)] }
 }
 
 #[test]
@@ -367,7 +368,7 @@ fn on_a_board(processes: usize, requests: impl Fn(i32, i64) -> Option<Request> +
 }
 
 fn block(exclusive: bool, start: i64, bytes: i64) -> Request {
-    Request { exclusive, pieces: vec![Piece::block(start, bytes)] }
+    Request { exclusive, pieces: vec![Series::block(start, bytes)] }
 }
 
 #[test]
