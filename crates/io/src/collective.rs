@@ -1,8 +1,8 @@
 //! Access by all processes of a file together, in two phases.
 //!
-//! Where the ranges of processes are interleaved, few processes, the *aggregators*, access the file for all: each of
-//! them has a domain of the file, takes a window of it at a time, gets the bytes of all processes for that window, and writes
-//! each run of neighbouring bytes by one call; or reads, and hands out. Otherwise each process accesses the file itself.
+//! Where the ranges of processes are interleaved, or short while a request to the file system takes long, few processes, the *aggregators*,
+//! access the file for all: each of them has a domain of the file, takes a window of it at a time, gets the bytes of all processes for that
+//! window, and writes each run of neighbouring bytes by one call; or reads, and hands out. Otherwise each process accesses the file itself.
 //!
 //! Aggregators do not write the holes between runs back, as other libraries do under a lock of the file system: those
 //! bytes are not theirs, and there are no locks here. Where ranges overlap, the highest rank's bytes win.
@@ -25,6 +25,9 @@ use crate::view::{Block, View};
 /// Domains begin at multiples of at least this.
 pub const ALIGNMENT: i64 = 64 << 10;
 
+/// Ranges that are not interleaved are worth sending to aggregators if processes have fewer bytes than this on average.
+const SMALL: i64 = 64 << 10;
+
 /// With fewer than one byte in so many wanted, windows would be mostly empty.
 const SPARSE: i64 = 256;
 
@@ -41,6 +44,8 @@ pub struct Team {
     pub alignment: i64,
     /// Whether they access it for the others also where nothing is won by that.
     pub always: bool,
+    /// Whether a request to the file system takes longer than sending few bytes to somebody else.
+    pub joins_small: bool,
     /// What they read together.
     pub reads: Nearness,
 }
@@ -127,12 +132,10 @@ fn plan(team: &Team, pieces: &[Piece]) -> Result<Option<Plan>> {
     let mut all = team.communicator.all_gather([start, end, bytes])?;
     all.retain(|[.., bytes]| *bytes > 0);
     all.sort_unstable();
-    let interleaved = all.windows(2).any(|pair| pair[1][0] < pair[0][1]);
     let (Some(first), Some(end)) = (all.first(), all.iter().map(|[_, end, _]| *end).max()) else {
         return Ok(None);
     };
-    let total: i64 = all.iter().map(|[.., bytes]| bytes).sum();
-    if !team.always && (!interleaved || (end - first[0]) / SPARSE > total) {
+    if !team.always && !pays(&all, end, team.joins_small) {
         return Ok(None);
     }
     let start = first[0] - first[0] % team.alignment;
@@ -140,6 +143,15 @@ fn plan(team: &Team, pieces: &[Piece]) -> Result<Option<Plan>> {
     let domain_bytes = (share + team.alignment - 1) / team.alignment * team.alignment;
     let rounds = (domain_bytes.min(end - start) + team.window_bytes - 1) / team.window_bytes;
     Ok(Some(Plan { start, domain_bytes, rounds, end }))
+}
+
+/// Whether something is won by aggregators: from the start, the end and the number of bytes of each process that has some, by their starts, and the end of all.
+fn pays(all: &[[i64; 3]], end: i64, joins_small: bool) -> bool {
+    let total: i64 = all.iter().map(|[.., bytes]| bytes).sum();
+    let interleaved = all.windows(2).any(|pair| pair[1][0] < pair[0][1]);
+    let is_small = joins_small && all.len() > 1 && total / (all.len() as i64) < SMALL;
+    let is_sparse = (end - all[0][0]) / SPARSE > total;
+    (interleaved || is_small) && !is_sparse
 }
 
 impl Plan {
@@ -460,6 +472,17 @@ mod tests {
         assert_eq!(aggregators(&hosts(i64::MAX), true, 8, 3), [0, 4, 1]);
         assert_eq!(aggregators(&hosts(0), true, 8, 0), [0, 4]);
         assert_eq!(aggregators(&[Host { ranks: vec![0, 1, 2], aggregators: 1 }], false, 3, 9), [0, 1, 2]);
+    }
+
+    #[test]
+    fn aggregators_pay_for_what_is_interleaved_and_for_what_is_short_where_requests_take_long() {
+        let side_by_side = |bytes: i64| [[0, bytes, bytes], [bytes, 2 * bytes, bytes]];
+        assert!(!pays(&side_by_side(100), 200, false) && pays(&side_by_side(100), 200, true));
+        assert!(!pays(&side_by_side(SMALL), 2 * SMALL, true));
+        assert!(!pays(&[[0, 100, 100]], 100, true));
+        let interleaved = [[0, 2 * SMALL, SMALL], [100, 2 * SMALL + 100, SMALL]];
+        assert!(pays(&interleaved, 2 * SMALL + 100, false));
+        assert!(!pays(&[[0, 1 << 40, 1], [1, 1 << 41, 1]], 1 << 41, true));
     }
 
     #[test]

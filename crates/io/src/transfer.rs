@@ -102,13 +102,10 @@ impl File {
             return self.alone(direction, &place, &mut buffer);
         }
         self.collective_may_begin()?;
-        if position == Position::Shared {
-            // What follows one another by rank is in one piece for each process.
-            let place = self.ordered(elements)?;
-            let result = self.alone(direction, &place, &mut buffer);
-            return agreement::agree(*self.communicator, result);
-        }
-        let place = self.place(position, agreement::agree(*self.communicator, elements)?)?;
+        let place = match position {
+            Position::Shared => self.ordered(elements)?,
+            position => self.place(position, agreement::agree(*self.communicator, elements)?)?,
+        };
         self.together(direction, &place, &mut buffer)
     }
 
@@ -349,6 +346,7 @@ impl File {
             window_bytes: hints.buffer_bytes,
             alignment: hints.striping_unit,
             always,
+            joins_small: !self.disk.is_of_this_host(),
             reads: place.reads,
         }))
     }
