@@ -178,6 +178,8 @@ pub struct State {
     sleepers: u32,
     /// In how many waits, one after the other, somebody has taken the core that was offered.
     offers_taken: u32,
+    /// Waits that may have kept their core from others, where each rank should have one.
+    guarded_waits: u32,
     /// Whether a wait has slept and has not returned.
     rests: bool,
     /// What this process says of its waiting.
@@ -269,6 +271,7 @@ impl State {
             beside: false,
             sleepers: 0,
             offers_taken: 0,
+            guarded_waits: 0,
             rests: false,
             rest: rest::Rest::default(),
             probed: None,

@@ -28,6 +28,11 @@ const SPINS_AT_ONCE: u32 = 64;
 const TAKEN_SECONDS: f64 = 2e-6;
 /// After so many waits whose first offer was taken, one after the other, a rank that should have a core to itself goes back to where it began.
 const TAKEN_MAX: u32 = 4;
+/// After twice as many it is no rank that takes it, but somebody who computes, and keeps it for milliseconds. So it is offered no more, and a rank sleeps after
+/// so many looks, since one that is woken has its core at once.
+const GUARDED_SPINS: u32 = 3 * SPINS;
+/// One wait of so many offers it nevertheless, to see whether somebody is still there.
+const GUARDED_WAITS: u32 = 64;
 /// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
 /// may be done, since waking up would cost more than what is left of it.
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
@@ -65,6 +70,11 @@ impl State {
             self.flush_all()?;
         }
         Ok(())
+    }
+
+    /// Whether a wait keeps its core although it has one to itself by right, since others take it.
+    fn is_guarded(&self) -> bool {
+        self.offers_taken >= 2 * TAKEN_MAX && !self.guarded_waits.is_multiple_of(GUARDED_WAITS)
     }
 
     /// A wait that has slept returns to the program: what it has kept back is left to others.
@@ -109,7 +119,7 @@ impl Instance {
             let (mut look, mut taken) = (0, state.taken);
             loop {
                 let is_brief = state.transport.streams() || is_one_of_many;
-                let (keeps, gives) = if is_brief { (1, 0) } else { self.effort(state.patience) };
+                let (keeps, gives) = if is_brief { (1, 0) } else { self.effort(&state) };
                 if look >= keeps + gives {
                     break;
                 }
@@ -134,6 +144,7 @@ impl Instance {
                 }
                 if look == SPINS && !self.facts.crowded {
                     self.waiter.call_helpers();
+                    state.guarded_waits = state.guarded_waits.wrapping_add(1);
                 }
                 let pause = if look < keeps { relax } else { process::give_way };
                 if self.threads_meet() {
@@ -168,7 +179,7 @@ impl Instance {
             return;
         }
         state.offers_taken += 1;
-        if state.offers_taken == TAKEN_MAX {
+        if state.offers_taken.is_multiple_of(TAKEN_MAX) {
             process::start_on_core(self.facts.placement.place_of(self.facts.rank));
         }
     }
@@ -201,11 +212,13 @@ impl Instance {
     /// How often a wait looks before it offers its core to others, and how often then, before it sleeps. Who wakes another rank may
     /// make this one share its core, so that it asks again with each look.
     #[inline]
-    fn effort(&self, patience: u32) -> (u32, u32) {
+    fn effort(&self, state: &State) -> (u32, u32) {
         if !self.spins() {
             (1, 0)
+        } else if !self.facts.crowded && state.is_guarded() {
+            (GUARDED_SPINS + state.patience, 0)
         } else if !self.facts.crowded {
-            (SPINS + patience, OFFERS)
+            (SPINS + state.patience, OFFERS)
         } else if self.waiter.is_crowded() {
             (1, CROWDED_OFFERS)
         } else {
