@@ -32,6 +32,17 @@ end
 assert(pararrayfun(c, @(x) x, 7, 'CumFunc', @plus), 7);
 assert(isempty(pararrayfun(c, @(x) x, [], 'CumFunc', @plus)));
 
+% A function of all elements of a piece at once, which gets them as a column.
+for chunks = [1 3 100]
+  assert(pararrayfun(c, @(x) x .^ 2, magic(4), 'Vectorized', true, 'ChunksPerProc', chunks), magic(4) .^ 2);
+  assert(pararrayfun(c, @(x) sum(x), 1:100, 'Vectorized', true, 'ChunksPerProc', chunks, 'CumFunc', @plus), 5050);
+end
+[sums, products] = pararrayfun(c, @(x, y) deal(x + y, x .* y), 1:7, 7:-1:1, 'Vectorized', true, 'ChunksPerProc', 2);
+assert({sums, products}, {8 * ones(1, 7), (1:7) .* (7:-1:1)});
+assert(pararrayfun(c, @(s) 2 * [s.a], struct('a', {1, 2, 3}), 'Vectorized', true, 'ChunksPerProc', 1, 'UniformOutput', false), {2, 4, 6});
+assert(isempty(pararrayfun(c, @(x) x, [], 'Vectorized', true, 'ChunksPerProc', 1)));
+pararrayfun(c, @(x) assert(iscolumn(x)), 1:9, 'Vectorized', true, 'ChunksPerProc', 1);
+
 % One element that takes as long as all others together keeps nobody: whoever has it, the others do the rest.
 function y = last_of_all(k, n, folder)
   if k > 1
@@ -100,7 +111,12 @@ assert(y, [1 2 -3 4 -5 6]);
 assert(z, [0 0 13 0 15 0]);
 check_error('my:problem', '(element 3)', @pararrayfun, c, @(x) fails_at(x, 3), 1:5, 'ErrorHandler', @(e, x) error(e.identifier, 'again'));
 
+assert(pararrayfun(c, @(x) error('no'), 1:6, 'Vectorized', true, 'ChunksPerProc', 2, 'ErrorHandler', @(e, x) -x), -(1:6));
+
 % What cannot be asked for.
+check_error('mpi:argument', 'as many elements as it gets', @pararrayfun, c, @sum, 1:9 * c.size, 'Vectorized', true, 'ChunksPerProc', 1);
+check_error('mpi:argument', 'no option', @parcellfun, c, @sin, {1}, 'Vectorized', true);
+check_error('mpi:argument', 'no option', @pararrayfun, c, @sin, [1 2], 'Vector', true);
 check_error('mpi:argument', 'number of processes', @parcellfun, 0, @sin, {1});
 check_error('mpi:argument', 'number of processes', @parcellfun, 'two', @sin, {1});
 check_error('mpi:argument', 'needs a number', @parcellfun, c);

@@ -15,6 +15,7 @@ assert({largest, place}, {{5, 7}, {2, 1}});
 assert(p.map(@plus, magic(4), 1 ./ magic(4)), magic(4) + 1 ./ magic(4));
 assert(p.map(@(x) {x}, [1 2], 'UniformOutput', false), {{1}, {2}});
 assert(p.map(@(x) x, 1:9, 'ChunksPerProc', 2, 'CumFunc', @(x, y) [x, y]), 1:9);
+assert(p.map(@(x) x .^ 2, 1:9, 'ChunksPerProc', 2, 'Vectorized', true), (1:9) .^ 2);
 assert(isempty(p.map(@sin, [])));
 assert(p.map(@(x) sum(x(:)), {ones(500), sparse(2), int8([1 2])}), {250000, sparse(2), 3});
 p.map(@(x) assert(x > 0), 1:4);

@@ -5,7 +5,7 @@ function c = parent()
 %
 % Example: p = mpi.parent; if ~isempty(p), p.send('here', 0, 1); end
 %
-% Section 11.8.1 of the MPI standard, MPI_Comm_get_parent.
+% Section 11.8.2 of the MPI standard, MPI_Comm_get_parent.
   persistent kept asked
   if isempty(asked)
     postrider_call('start');

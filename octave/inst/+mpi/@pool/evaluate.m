@@ -6,7 +6,8 @@ function pieces = evaluate(p, job)
 % Each worker has one piece at a time. A call that ends by an error, or that the user interrupts, leaves workers behind that still compute:
 % what they send later belongs to a call that has ended, and is dropped; then they are given work again.
   p.calls = p.calls + 1;
-  task = struct('f', job.f, 'outputs', job.outputs, 'handler', job.handler, 'cumulated', job.cumulated, 'cumulate', job.cumulate);
+  task = struct('f', job.f, 'outputs', job.outputs, 'handler', job.handler, 'cumulated', job.cumulated, 'cumulate', job.cumulate, ...
+    'vectorized', job.vectorized);
   bounds = postrider.work.pieces(size(job.inputs, 2), p.size, job.chunks);
   pieces = cell(1, size(bounds, 1));
   given = 0;

@@ -3,7 +3,7 @@ function piece = evaluate(task, first, inputs)
 %
 %   piece = postrider.work.evaluate(task, first, inputs)
 %
-% task has the fields f, outputs, handler, cumulate of a job; inputs a column for each element, of which the first has the number
+% task has the fields f, outputs, handler, cumulated, cumulate and vectorized of a job; inputs a column for each element, of which the first has the number
 % `first`. piece has the fields
 %
 %   first, last    its elements
@@ -12,6 +12,10 @@ function piece = evaluate(task, first, inputs)
 %   problem        [], or a struct with the message, the identifier and the index of the element that failed; the rest was left out
   count = size(inputs, 2);
   piece = struct('first', first, 'last', first + count - 1, 'values', {cell(max(task.outputs, 1), count)}, 'silent', false, 'problem', []);
+  if task.vectorized
+    piece = at_once(task, piece, inputs);
+    return
+  end
   for k = 1:count
     try
       [values, silent] = compute(task, first + k - 1, inputs(:, k));
@@ -30,6 +34,31 @@ function piece = evaluate(task, first, inputs)
       piece.problem = postrider.work.problem(problem, piece.last);
       piece.values = {};
     end
+  end
+end
+
+function piece = at_once(task, piece, inputs)
+% One call for all elements: a column for each argument, and of each result an element for each, or one value that combines them.
+  count = size(inputs, 2);
+  columns = cell(size(inputs, 1), 1);
+  for k = 1:numel(columns)
+    columns{k} = vertcat(inputs{k, :});
+  end
+  try
+    [values, piece.silent] = compute(task, piece.first, columns);
+    if task.cumulated
+      piece.values = values;
+      return
+    end
+    for k = 1:numel(values) * ~piece.silent
+      if numel(values{k}) ~= count
+        error('mpi:argument', 'with ''Vectorized'' the function gives as many elements as it gets: %d, not %d', count, numel(values{k}));
+      end
+      piece.values(k, :) = num2cell(reshape(values{k}, 1, []));
+    end
+  catch problem
+    piece.problem = postrider.work.problem(problem, piece.first);
+    piece.values = {};
   end
 end
 

@@ -11,8 +11,9 @@ function job = request(name, outputs, f, arguments, cells)
 %   inputs                                     a cell with a row for each argument of f and a column for each element
 %   shape                                      the size of each result
 %   cumulated                                  whether there is a function that combines results
+%   vectorized                                 whether f takes the elements of a piece at once, as columns
   job = options(name);
-  while numel(arguments) > 2 && ischar(arguments{end-1}) && any(strcmpi(arguments{end-1}, names()))
+  while numel(arguments) > 2 && ischar(arguments{end-1}) && any(strcmpi(arguments{end-1}, names(cells)))
     job = set_option(job, arguments{end-1}, arguments{end});
     arguments(end-1:end) = [];
   end
@@ -29,12 +30,15 @@ function job = request(name, outputs, f, arguments, cells)
   end
 end
 
-function list = names()
+function list = names(cells)
   list = {'UniformOutput', 'ErrorHandler', 'VerboseLevel', 'ChunksPerProc', 'CumFunc'};
+  if ~cells
+    list{end+1} = 'Vectorized';
+  end
 end
 
 function job = options(name)
-  job = struct('name', name, 'uniform', true, 'handler', [], 'verbose', 0, 'chunks', 0, 'cumulate', []);
+  job = struct('name', name, 'uniform', true, 'handler', [], 'verbose', 0, 'chunks', 0, 'cumulate', [], 'vectorized', false);
 end
 
 function job = set_option(job, option, value)
@@ -47,6 +51,8 @@ function job = set_option(job, option, value)
       job.verbose = number(job, option, value);
     case 'chunksperproc'
       job.chunks = number(job, option, value);
+    case 'vectorized'
+      job.vectorized = logical(number(job, option, value));
     otherwise
       job.cumulate = function_of(job, value, option);
   end
@@ -68,8 +74,8 @@ function f = function_of(job, f, what)
 end
 
 function row = elements(job, array, k, cells)
-  if cells && k > 1 && ischar(array)
-    complain('%s: ''%s'' is no option, which are %s', job.name, array, strjoin(names(), ', '));
+  if k > 1 && ischar(array) && (cells || ~isequal(size(array), job.shape))
+    complain('%s: ''%s'' is no option, which are %s', job.name, array, strjoin(names(cells), ', '));
   elseif cells && ~iscell(array)
     complain('%s: argument %d of the function is a %s where a cell is needed', job.name, k, class(array));
   elseif ~isequal(size(array), job.shape)

@@ -1,0 +1,22 @@
+% ADDERRORCLASS  A new class of errors, for a library over MPI.
+%
+%   class = mpi.addErrorClass()
+%
+% Example: own = mpi.addErrorClass(); code = mpi.addErrorCode(own); mpi.addErrorString(code, 'it is singular');
+%
+% Section 9.5 of the MPI standard, MPI_Add_error_class.
+%
+% See also: mpi.addErrorCode, mpi.removeErrorClass.
+%
+% The function is in the MEX file of this name; this file holds its help.
+
+%!test
+%! mpi.world();
+%! class_of_mine = mpi.addErrorClass();
+%! code = mpi.addErrorCode(class_of_mine);
+%! mpi.addErrorString(code, 'the matrix is singular');
+%! assert(mpi.errorClass(code), class_of_mine);
+%! assert(mpi.errorString(code), 'the matrix is singular');
+%! mpi.removeErrorString(code);
+%! mpi.removeErrorCode(code);
+%! mpi.removeErrorClass(class_of_mine);
