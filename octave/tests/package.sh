@@ -33,6 +33,13 @@ if echo "$quietly" | grep -v "while preparing to exit" | grep -e warning -e erro
     exit 1
 fi
 works
+# `doc agg` opens the package's manual, which has it in its index, and `news postrider` finds its news.
+if command -v makeinfo >/dev/null; then
+    shown=$(try "pkg load postrider; info_program('echo'); doc agg")
+    manual=$(echo "$shown" | sed -n 's/^--file \(.*doc\.info\) .*--index-search agg$/\1/p')
+    grep -aq '^\* agg: ' "$manual" || { echo "no manual: $shown"; exit 1; }
+fi
+try "PAGER('cat'); page_screen_output(false); news postrider" | grep -q 'The first version as a package'
 "$work"/packages/postrider-*/engine/bin/postrider run -n 2 "$octave" -q "$here/order.m"
 # The file that is of one Octave only is not needed.
 echo broken >"$(echo "$work"/packages/postrider-*/+postrider)/uninitialized.oct"
