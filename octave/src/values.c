@@ -254,7 +254,7 @@ struct first {
 /* In its first step a process waits for the others, and knows then that they are there: there control-C ends the wait.  The memory is of
    mxCalloc(), and stays for good in that case. */
 struct step {
-    enum { BROADCAST, GATHER, SCATTER, ALL_GATHER, ALL_TO_ALL, AGREE } kind;
+    enum { BROADCAST, GATHER, SCATTER, ALL_GATHER, ALL_TO_ALL, NEIGHBORS, AGREE } kind;
     void *from;
     void *to;
     int root;
@@ -270,6 +270,7 @@ static int run_step(void *context)
     case SCATTER: return MPI_Scatter(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->root, step->comm);
     case ALL_GATHER: return MPI_Allgather(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->comm);
     case ALL_TO_ALL: return MPI_Alltoall(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->comm);
+    case NEIGHBORS: return MPI_Neighbor_alltoall(step->from, 1, MPI_COUNT, step->to, 1, MPI_COUNT, step->comm);
     default: return MPI_Allreduce(MPI_IN_PLACE, step->to, 2, MPI_INT64_T, MPI_MAX, step->comm);
     }
 }
@@ -446,6 +447,7 @@ static void lay_out(struct parts *parts)
     parts->bytes = mxMalloc((size_t)parts->displacements[parts->size] + 1);
 }
 
+/* Where nothing has come, from a neighbour that does not exist, the value is []. */
 static const char *values_of_parts(const struct parts *parts, mxArray **cell)
 {
     const char *wrong = NULL;
@@ -453,7 +455,10 @@ static const char *values_of_parts(const struct parts *parts, mxArray **cell)
     *cell = mxCreateCellMatrix(1, (mwSize)parts->size);
     for (i = 0; i < parts->size && !wrong; i++) {
         mxArray *value = NULL;
-        wrong = decode(parts->bytes + parts->displacements[i], (size_t)parts->counts[i], &value, no_payload, NULL);
+        if (parts->counts[i] == 0)
+            value = empty();
+        else
+            wrong = decode(parts->bytes + parts->displacements[i], (size_t)parts->counts[i], &value, no_payload, NULL);
         if (!wrong)
             mxSetCell(*cell, (mwSize)i, value);
     }
@@ -605,6 +610,61 @@ static const char *value_alltoall(int nlhs, mxArray *plhs[], int nrhs, const mxA
     wrong = mpi_problem(MPI_Alltoallv_c(sent.bytes, sent.counts, sent.displacements, MPI_BYTE, received.bytes, received.counts,
                                         received.displacements, MPI_BYTE, comm), "MPI_Alltoallv");
     return wrong ? wrong : values_of_parts(&received, &plhs[0]);
+}
+
+/* Of neighbours: what is for each of them is in `sent`, side by side or, for all the same, once. */
+static const char *to_neighbors(MPI_Comm comm, struct parts *sent, mxArray **cell)
+{
+    struct parts received;
+    const char *wrong;
+    make_parts(&received, source_count(comm));
+    wrong = first_step((struct step){NEIGHBORS, sent->counts, received.counts, 0, comm}, sent->counts, received.counts);
+    if (wrong)
+        return wrong;
+    lay_out(&received);
+    wrong = mpi_problem(MPI_Neighbor_alltoallv_c(sent->bytes, sent->counts, sent->displacements, MPI_BYTE, received.bytes,
+                                                 received.counts, received.displacements, MPI_BYTE, comm), "MPI_Neighbor_alltoallv");
+    return wrong ? wrong : values_of_parts(&received, cell);
+}
+
+static const char *read_neighborhood(int nrhs, const mxArray *prhs[], const char *wanted, MPI_Comm *comm)
+{
+    int kind = MPI_UNDEFINED;
+    const char *wrong = nrhs < 2 ? argument_problem("%s is wanted", wanted) : read_communicator(prhs[0], comm);
+    if (!wrong)
+        wrong = mpi_problem(MPI_Topo_test(*comm, &kind), "MPI_Topo_test");
+    return !wrong && kind == MPI_UNDEFINED ? mpi_problem(MPI_ERR_TOPOLOGY, wanted) : wrong;
+}
+
+/* cell = c.neighborAllgather(value) */
+static const char *value_neighbor_allgather(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct parts sent;
+    MPI_Comm comm;
+    int i;
+    const char *wrong = read_neighborhood(nrhs, prhs, "c.neighborAllgather(value)", &comm);
+    (void)nlhs;
+    if (!wrong)
+        wrong = encode(prhs[1], 1);
+    if (wrong)
+        return wrong;
+    make_parts(&sent, destination_count(comm));
+    for (i = 0; i < sent.size; i++)
+        sent.counts[i] = (MPI_Count)collected.buffer.used;
+    sent.bytes = collected.buffer.bytes;
+    return to_neighbors(comm, &sent, &plhs[0]);
+}
+
+/* cell = c.neighborAlltoall(cell) */
+static const char *value_neighbor_alltoall(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
+{
+    struct parts sent;
+    MPI_Comm comm;
+    const char *wrong = read_neighborhood(nrhs, prhs, "c.neighborAlltoall(cell)", &comm);
+    (void)nlhs;
+    if (!wrong)
+        wrong = parts_of_values(prhs[1], destination_count(comm), &sent);
+    return wrong ? wrong : to_neighbors(comm, &sent, &plhs[0]);
 }
 
 /* ---- reductions ---- */
@@ -813,6 +873,8 @@ const struct operation value_operations[] = {
     {"Comm.scatter", value_scatter, 1},
     {"Comm.allgather", value_allgather, 1},
     {"Comm.alltoall", value_alltoall, 1},
+    {"Comm.neighborAllgather", value_neighbor_allgather, 1},
+    {"Comm.neighborAlltoall", value_neighbor_alltoall, 1},
     {"Comm.reduce", value_reduce, 1},
     {"Comm.allreduce", value_allreduce, 1},
     {"Comm.scan", value_scan, 1},

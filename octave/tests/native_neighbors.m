@@ -14,6 +14,7 @@ function native_neighbors(c)
             {{[me, me + 100], [1 1], [0 8], types}, {[0 0], [1 1], [0 8], types}});
   ends(c);
   graphs(c);
+  values_of_neighbors(c);
   expect_error("mpi:argument", @() ring.NeighborAlltoall(1:3, [0 0]));
   expect_error("mpi:argument", @() ring.NeighborAllgather(1, 0));
   expect_error("mpi:argument", @() ring.NeighborAlltoallv({[1 2], [1 1 1]}, {[0 0], [1 1]}));
@@ -69,4 +70,23 @@ function graphs(c)
   else
     assert(g.NeighborAllgather(g.rank, 5), 0);
   end
+end
+
+function values_of_neighbors(c)
+  line = c.createCart(c.size, false);
+  neighbors = {c.rank - 1, c.rank + 1};
+  wanted = cellfun(@(rank) struct("of", rank, "matrix", sparse(rank)), neighbors, "UniformOutput", false);
+  wanted([c.rank == 0, c.rank == c.size - 1]) = {[]};
+  assert(line.neighborAllgather(struct("of", c.rank, "matrix", sparse(c.rank))), wanted);
+  to = {sprintf("from %d to the left", c.rank), {c.rank, "to the right", ones(300)}};
+  wanted = {{c.rank - 1, "to the right", ones(300)}, sprintf("from %d to the left", c.rank + 1)};
+  wanted([c.rank == 0, c.rank == c.size - 1]) = {[]};
+  assert(line.neighborAlltoall(to), wanted);
+  expect_error("mpi:argument", @() line.neighborAlltoall({1}));
+  expect_error("mpi:argument", @() line.neighborAllgather());
+  expect_error("mpi:topology", @() c.neighborAllgather(1));
+  expect_error("mpi:topology", @() c.neighborAlltoall({1}));
+  d = c.createDistGraphAdjacent(0:c.rank - 1, c.rank + 1:c.size - 1);
+  assert(d.neighborAllgather({c.rank}), num2cell(num2cell(0:c.rank - 1)));
+  assert(d.neighborAlltoall(num2cell("a" + (c.rank + 1:c.size - 1))), num2cell(repmat("a" + c.rank, 1, c.rank)));
 end

@@ -6,7 +6,7 @@ classdef Comm < handle
 %   d = c.split(color, key)            and dup, create, createGroup, createIntercomm, merge, spawn, accept, connect
 %
 % Functions in lower case move values of any kind: send recv isend irecv sendrecv bcast gather scatter allgather alltoall reduce
-% allreduce scan exscan.  Functions with a capital move full arrays of numbers, logical values or characters without encoding them:
+% allreduce scan exscan neighborAllgather neighborAlltoall.  Functions with a capital move full arrays of numbers, logical values or characters without encoding them:
 % Send Recv Sendrecv Bcast Gather Scatter Allgather Alltoall Reduce Allreduce Scan Exscan ReduceScatter, with I in front nonblocking
 % (Isend), with Init behind persistent (SendInit), with v and w for parts of different sizes (Gatherv, Alltoallw), and on the
 % neighbourhood of a topology (NeighborAllgather).
@@ -43,6 +43,9 @@ classdef Comm < handle
     value = scatter(c, cell, root)
     cell = allgather(c, value)
     cell = alltoall(c, cell)
+    % On the neighbourhood of a topology: a value for each neighbour, [] where there is none.
+    cell = neighborAllgather(c, value)
+    cell = neighborAlltoall(c, cell)
     result = reduce(c, value, op, root)
     result = allreduce(c, value, op)
     result = scan(c, value, op)

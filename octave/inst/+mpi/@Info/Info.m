@@ -2,6 +2,7 @@ classdef Info < handle
 % INFO  Keys and texts that tell MPI more (chapter 10 of the MPI standard).
 %
 %   info = mpi.Info();  info.set('host', 'a');  info.get('host');  info.getNkeys();  info.getNthkey(0);  info.remove('host')
+%   info.keys(), info.values()           all of them, in cells
 %
 % Wherever an info is wanted a struct can be given: c.spawn('worker', {}, 4, struct('wdir', '/tmp')).
 %
@@ -25,6 +26,17 @@ classdef Info < handle
       end
       i.handle = handle;
     end
+    function all = keys(i)
+      % The keys, in a row of a cell.
+      all = cell(1, i.getNkeys());
+      for k = 1:numel(all)
+        all{k} = i.getNthkey(k - 1);
+      end
+    end
+    function all = values(i)
+      % The texts, in the order of the keys.
+      all = cellfun(@(key) i.get(key), i.keys(), 'UniformOutput', false);
+    end
     function free(i)
       postrider_call('release', i);
       i.handle = 0;
@@ -37,6 +49,7 @@ end
 %! info.set('host', 'a');
 %! assert(info.get('host'), 'a');
 %! assert(info.getNkeys(), 1);
+%! assert({info.keys(), info.values()}, {{'host'}, {'a'}});
 %! info.remove('host');
 %! assert(info.getNkeys(), 0);
 %! info.free();
