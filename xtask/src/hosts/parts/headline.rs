@@ -1,5 +1,5 @@
 //! The headline: from h0, examples in C, Python and Octave finish over h1, h2 and h3 with the right answer, while only port
-//! 22 can be reached on any host.
+//! 22 can be reached on any host; and an array that is distributed over them comes together without a byte that crosses twice.
 
 use crate::environment::Environment;
 use crate::hosts::bed::Options;
@@ -29,6 +29,9 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     };
     let mut cases = vec![Case::new("only port 22 is open", only_port_22)];
     cases.extend(programs.into_iter().map(case));
+    let counted = workspace::root().join("tests/hosts/programs/agg_crosses_once.m").display().to_string();
+    let command = arguments.launch(&["--hosts", "h1:2,h2:2,h3:2"], None, &["octave", &counted]);
+    cases.push(Case::command("agg", command, |ended| ended.said_only("each byte crosses once")));
     Ok((Options::default(), cases))
 }
 
