@@ -21,6 +21,10 @@ for k = 1:numel(names)
     assert(isa(value, 'double') && isscalar(value), names{k});
   else
     assert(~isempty(regexp(text, [names{k} '\>'], 'once')), 'no test calls %s', names{k});
+    % The example calls the function, and is a statement of the language.
+    example = regexp(help_text, '(?<=% Example: )[^\n]*', 'match', 'once');
+    assert(~isempty(regexp(example, ['\<' names{k} '\>'], 'once')), 'the help of %s has no example', names{k});
+    eval(sprintf('if false\n%s\nend', example));
   end
 end
 % Constants of one kind differ.

@@ -1,9 +1,19 @@
 # Of each row of mpitb.def: a help file, or for CALLER a function of the language; prints the names that need a link.
 #
-#     awk -F '"' -v out=FOLDER -f functions.awk mpitb.def
+#     awk -F '"' -v out=FOLDER -f functions.awk examples mpitb.def
+#
+# Examples are lines "Name: example", one for each function.
+
+FILENAME ~ /examples$/ {
+    name = $0
+    sub(/:.*/, "", name)
+    examples["MPI_" name] = substr($0, length(name) + 3)
+    next
+}
 
 function help(name, usage, text) {
     return "% " name "  " text "\n%\n%   " usage "\n%\n" \
+           "% Example: " (name in examples ? examples[name] : usage ";") "\n%\n" \
            "% One of MPI-TB's names, which postrider.use('mpitb') puts on the path; see mpitb/Contents.m and docs/OCTAVE.md.\n"
 }
 
