@@ -1,9 +1,9 @@
 //! A thread of a host's server acts for a process of another host: what the space asks about the caller is answered for that one meanwhile.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::semantics::permission::Caller;
 
@@ -20,8 +20,8 @@ thread_local! {
 #[derive(Debug, Default)]
 pub struct Call {
     cancelled: AtomicBool,
-    /// The waiter's place of the thread that makes it, plus one.
-    pub(super) waiter: AtomicU32,
+    /// The waiter's place of the thread that makes it, plus one; 0 before and afterwards, when that thread may make other calls.
+    waiter: Mutex<u32>,
     settled: Mutex<bool>,
     change: Condvar,
 }
@@ -43,6 +43,10 @@ impl Call {
 
     pub(super) fn mark_cancelled(&self) {
         self.cancelled.store(true, SeqCst);
+    }
+
+    pub(super) fn waiter(&self) -> MutexGuard<'_, u32> {
+        self.waiter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,6 +101,9 @@ pub fn act<T>(actor: &Actor, call: Option<&Arc<Call>>, work: impl FnOnce() -> T)
     CALL.set(call.cloned());
     PID.set(actor.pid);
     let result = work();
+    if let Some(call) = call {
+        *call.waiter() = 0;
+    }
     PID.set(0);
     CALL.set(None);
     result

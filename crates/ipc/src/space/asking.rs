@@ -454,7 +454,8 @@ impl Space {
     /// Ends a call that waits, or is about to.
     pub fn cancel_call(&self, call: &super::Call) {
         call.mark_cancelled();
-        if let place @ 1.. = call.waiter.load(SeqCst) {
+        let waiter = call.waiter();
+        if let place @ 1.. = *waiter {
             self.interrupt(place - 1);
         }
     }
@@ -462,7 +463,7 @@ impl Space {
     /// Says which waiter's place the thread has that makes a call.
     pub fn make_cancellable(&self, call: &super::Call) {
         if let Some(place) = self.own_waiter() {
-            call.waiter.store(place + 1, SeqCst);
+            *call.waiter() = place + 1;
         }
     }
 
