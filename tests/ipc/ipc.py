@@ -3,23 +3,27 @@
     ipc.py INSTALLATION FOLDER
 
 Programs are compiled in FOLDER. Each runs on the kernel's own objects in a name space of its own (`unshare`), where that is allowed, and under
-`postrider ipc run`; each line that it says is a case, and passes when both say the same as the file in `expected`, which the kernel wrote. Then come
-the commands, other languages, and what must not be left.
+`postrider ipc run`; each line that it says is a case, and passes when both say the same as the file in `expected`, which the kernel wrote. They do so under the
+layer where the kernel has no System V IPC, too, and in containers. Then come the commands, other languages, programs of others, and what must not be left.
 """
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import others
 from molecules import energies_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS_MAX = 120
 PROGRAMS = ["messages", "semaphores", "memory", "killed", "hosts", "pages"]
+# Where `postrider ipc` traces: see docs/design/0039.
+TRACES = platform.machine() == "x86_64"
 OWN = ["unshare", "-Ur"]
 BENCH = os.path.join(HERE, "../../bench")
 
@@ -47,11 +51,11 @@ def output_of(command, **more):
     return ended.stdout, ended.returncode
 
 
-def compiled(name):
+def compiled(name, *options):
     """Compiles a program, and returns the executable."""
-    binary = os.path.join(folder, name)
+    binary = os.path.join(folder, name + "".join(options))
     source = os.path.join(HERE, "programs", f"{name}.c")
-    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", source, "-o", binary, "-pthread"], check=True)
+    subprocess.run(["cc", *options, "-Wall", "-Wextra", "-Werror", source, "-o", binary, "-pthread"], check=True)
     return binary
 
 
@@ -62,6 +66,12 @@ def compare(name, output, expected):
         said = lines[number] if number < len(lines) else "nothing"
         judge(f"{name}, line {number + 1}", said == line, f"{said!r}, and {line!r} is right")
     judge(name, len(lines) <= len(expected), f"says more: {lines[len(expected):][:20]}")
+
+
+def expected_of(name):
+    """The lines of a file in `expected`."""
+    with open(os.path.join(HERE, "expected", name), encoding="utf-8") as file:
+        return file.read().splitlines()
 
 
 def left():
@@ -75,13 +85,80 @@ def programs():
     user = OWN if allowed else []
     for name in PROGRAMS:
         binary = compiled(name)
-        with open(os.path.join(HERE, "expected", name), encoding="utf-8") as file:
-            expected = file.read().splitlines()
+        expected = expected_of(name)
         if allowed:
             compare(f"{name} on the kernel", output_of([*OWN, "--ipc", binary])[0], expected)
-        output, code = output_of([*user, postrider, "ipc", "run", binary])
-        compare(f"{name} under the layer", output, expected)
-        judge(f"{name} under the layer", code == 0, f"exit code {code}")
+        ways = {
+            "under the layer": [*user, postrider, "ipc", "run"],
+            "on a kernel without": [*user, compiled("without"), postrider, "ipc", "run"],
+        }
+        if allowed:
+            ways["in a container"] = [postrider, "ipc", "run", *OWN, "--ipc"]
+        for way, command in ways.items():
+            says(f"{name} {way}", [*command, binary], expected)
+        if TRACES:
+            says(f"{name}, static", [*user, postrider, "ipc", "run", compiled(name, "-static")], expected)
+    if allowed:
+        containers(expected_of("hosts"))
+    if TRACES:
+        raw_calls([*OWN, "--ipc"] if allowed else None)
+
+
+def says(name, command, expected):
+    """A program says what is expected, and ends well."""
+    output, code = output_of(command)
+    compare(name, output, expected)
+    judge(name, code == 0, f"exit code {code}")
+
+
+def raw_calls(kernel):
+    """Calls that no library sees: of static programs, of what others start, and of programs that have the library, too."""
+    expected, binary, static = expected_of("raw"), compiled("raw"), compiled("raw", "-static")
+    run, all_calls = [postrider, "ipc", "run"], [postrider, "ipc", "run", "--raw-calls"]
+    if kernel:
+        says("raw calls on the kernel", [*kernel, binary], expected)
+    says("raw calls, static", [*run, static], expected)
+    says("raw calls, static, of a shell", [*all_calls, "sh", "-c", static], expected)
+    says("raw calls", [*all_calls, binary], expected)
+    many = output_of([*run, "-n", "3", static])
+    judge("raw calls of several", many[1] == 0 and len(many[0].splitlines()) == 3 * len(expected), many)
+    # The library finds what a static program has made, and takes back what that has left.
+    leaves = compiled("leaves", "-static")
+    said = output_of([*all_calls, "sh", "-c", f"{leaves} makes; ipcs -s; {leaves} takes; {leaves} value; {leaves} killed; {leaves} value"])
+    judge("a static program and ipcs", said[1] == 0 and "0x00001234" in said[0] and said[0].endswith("7\n7\n"), said)
+    judge("exit code of a static program", output_of([*run, leaves, "nonsense"])[1] == 3)
+    killed = subprocess.Popen([*run, leaves, "waits"])
+    while not (tracers := processes_with("ipc traced")):
+        time.sleep(0.02)
+    time.sleep(0.5)
+    killed.send_signal(signal.SIGTERM)
+    judge("a signal reaches a static program", killed.wait(SECONDS_MAX) == 128 + signal.SIGTERM)
+    for _ in range(500):
+        if not tracers & processes_with("ipc traced"):
+            break
+        time.sleep(0.02)
+    judge("a tracer ends with its program", not tracers & processes_with("ipc traced"))
+    judge("over hosts", output_of([*all_calls, "--hosts", "a,b", "true"])[1] == 2)
+
+
+def processes_with(words):
+    """The processes with these words in their command lines."""
+    found = subprocess.run(["pgrep", "-f", f"{postrider} {words}"], stdout=subprocess.PIPE, text=True, check=False)
+    return set(found.stdout.split())
+
+
+def containers(expected):
+    """Each process has users, objects of the kernel, and perhaps numbers of its own: only the directory is shared."""
+    name = f"containers{os.getpid()}"
+    join = [postrider, "ipc", "join", name, *OWN, "--ipc"]
+    output_of([postrider, "ipc", "start", "--name", name])
+    with subprocess.Popen([*join, "./hosts", "1", "2"], cwd=folder) as other:
+        output, code = output_of([*join, "./hosts", "0", "2"])
+        compare("two containers", output, expected)
+        judge("two containers", (code, other.wait(SECONDS_MAX)) == (0, 0), f"exit code {code}")
+    output, code = output_of([*join, "--pid", "--fork", "--mount-proc", "./hosts", "0", "2"])
+    judge("a container with numbers of its own", code == 126 and "PID name space" in output, f"{code}, {output}")
+    output_of([postrider, "ipc", "stop", name])
 
 
 def codes():
@@ -176,6 +253,23 @@ def languages():
     judge("the tests of sysv_ipc", code == 0 and "Ran 137 tests" in output, output)
 
 
+def programs_of_others():
+    """What is installed of them; `scripts/setup ipc` installs all."""
+
+    def run(*command):
+        return output_of([postrider, "ipc", "run", *command])
+
+    cases = []
+    if shutil.which("php"):
+        cases.append(others.php(run))
+    if shutil.which("stress-ng"):
+        cases.append(others.stress(run))
+    cases.append(others.postgres(postrider))
+    for some in cases:
+        for name, right, said in some:
+            judge(name, right, said)
+
+
 def molecules():
     """Molecular dynamics, whose three forms find what a simple program finds, however many processes there are."""
     atoms, steps, first_steps = 50, 20, 2
@@ -206,5 +300,6 @@ molecules()
 codes()
 names()
 languages()
+programs_of_others()
 print(f"{sum(outcomes)} passed, {len(outcomes) - sum(outcomes)} failed")
 sys.exit(not all(outcomes))

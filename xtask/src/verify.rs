@@ -346,12 +346,19 @@ fn hosts(rotation: &Rotation) -> Result<Vec<Command>> {
     Ok(vec![slow, xtask(&["hosts", "test", "--rotation", rotation.word()])])
 }
 
-/// System V IPC, beside the kernel's.
+/// System V IPC, beside the kernel's, and programs that Debian has for it. Elsewhere those are taken that are there.
 fn ipc(_: &Rotation) -> Result<Vec<Command>> {
+    let mut all = Vec::new();
+    if Command::new("apt-get").arg("--version").output().is_ok() {
+        let mut setup = Command::new(workspace::root().join("scripts/setup"));
+        setup.arg("ipc");
+        all.push(setup);
+    }
     let mut run = Command::new("python3");
     run.arg("-B").arg(workspace::root().join("tests/ipc/ipc.py"));
     run.arg(workspace::installation()).arg(workspace::target()?.join("verify/ipc"));
-    Ok(vec![run])
+    all.push(run);
+    Ok(all)
 }
 
 /// The Python package.

@@ -19,14 +19,12 @@ use std::sync::OnceLock;
 
 use buffers::Instead;
 use postrider_ipc::calls;
+use postrider_ipc::calls::copied::{NUMBERS, TODAY};
 use postrider_ipc::space::pages::may_be_taken;
 use postrider_ipc::space::{Result, Space};
 
 /// Environment variable: the directory of the name space.
 const ENV_DIRECTORY: &str = "POSTRIDER_IPC";
-
-/// The bit by which the oldest form of the calls for control is told from today's.
-const TODAY: c_int = 0x100;
 
 /// The name space of this process, if it has one.
 fn space() -> Option<&'static Space> {
@@ -188,7 +186,7 @@ extern "C" fn syscall(
 ) -> c_long {
     let (identifier, address) = (a as c_int, b as usize);
     // The name space itself is opened by calls of the system.
-    let ours = if is_ours(number) { space() } else { None };
+    let ours = if NUMBERS.contains(&number) { space() } else { None };
     let Some(space) = ours else {
         return told(system::call(number, &[a, b, c, d, e, f]));
     };
@@ -206,22 +204,4 @@ extern "C" fn syscall(
         libc::SYS_shmdt => calls::shmdt(space, a as usize),
         _ => calls::shmctl(space, identifier, b as c_int & !TODAY, c as usize),
     })
-}
-
-fn is_ours(number: c_long) -> bool {
-    [
-        libc::SYS_msgget,
-        libc::SYS_msgsnd,
-        libc::SYS_msgrcv,
-        libc::SYS_msgctl,
-        libc::SYS_semget,
-        libc::SYS_semop,
-        libc::SYS_semtimedop,
-        libc::SYS_semctl,
-        libc::SYS_shmget,
-        libc::SYS_shmat,
-        libc::SYS_shmdt,
-        libc::SYS_shmctl,
-    ]
-    .contains(&number)
 }

@@ -270,6 +270,17 @@ pub fn tie(command: &mut Command, inheritance: Inheritance) {
     unsafe { command.pre_exec(tied) };
 }
 
+/// Becomes the program of `command`, which is given `inheritance`; returns if that cannot be.
+pub fn become_program(command: &mut Command, inheritance: Inheritance) -> io::Error {
+    let given = move || {
+        inheritance.take();
+        Ok(())
+    };
+    // SAFETY: the closure makes only system calls.
+    unsafe { command.pre_exec(given) };
+    command.exec()
+}
+
 /// Starts `command` as nobody's child, in a session of its own and without streams: it is not waited for, goes on when this process ends, and
 /// hears nothing of what a terminal sends. Where this process adopts orphans (`PR_SET_CHILD_SUBREAPER`), it would be one of them.
 ///

@@ -37,4 +37,6 @@ pub mod shared_memory;
 pub mod shelf;
 pub mod standing;
 pub mod sync;
+#[cfg(target_arch = "x86_64")]
+pub mod traced;
 pub mod wait;

@@ -131,6 +131,8 @@ pub enum Ipc {
         hosts: IpcHosts,
         #[command(flatten)]
         limits: IpcLimits,
+        #[command(flatten)]
+        calls: IpcCalls,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
         command: Vec<OsString>,
@@ -170,8 +172,18 @@ pub enum Ipc {
     Join {
         /// Its name
         name: String,
+        #[command(flatten)]
+        calls: IpcCalls,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
+        command: Vec<OsString>,
+    },
+    /// Get a tracer, and become a command whose calls that makes
+    #[cfg(target_arch = "x86_64")]
+    #[command(hide = true)]
+    Traced {
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true)]
         command: Vec<OsString>,
     },
     /// Remove a name space that was started; who waits in it is told
@@ -236,6 +248,14 @@ pub struct IpcLimits {
 fn limit(text: &str) -> Result<(String, u64), String> {
     let (name, value) = text.split_once('=').ok_or("it has the form NAME=VALUE")?;
     Ok((name.to_owned(), value.parse().map_err(|_| format!("{value} is no number"))?))
+}
+
+/// Which system calls are those of the name space.
+#[derive(Args, Debug)]
+pub struct IpcCalls {
+    /// Let static programs that the command starts, and raw system calls, use the name space, too: all processes are traced. Those of a static command are anyway
+    #[arg(long)]
+    pub raw_calls: bool,
 }
 
 /// Which name space.

@@ -1,6 +1,7 @@
 //! The functions that programs know, over a name space. Arguments are those of the functions, with addresses as numbers; an error is its number.
 
 mod control;
+pub mod copied;
 mod elsewhere;
 pub mod tables;
 pub mod user;

@@ -21,6 +21,7 @@ mod process;
 mod queue;
 mod registry;
 mod segment;
+mod served;
 mod set;
 pub mod system;
 mod views;
@@ -46,6 +47,7 @@ pub use queue::{How, Message};
 pub(crate) use registry::permit;
 pub use registry::{Get, own_pid};
 pub use segment::Attached;
+pub use served::Mapping;
 use waiting::{WAITERS_MAX, Waiter};
 
 /// An error of the system, by its number.
@@ -81,6 +83,8 @@ shared! {
         pub message_bytes: AtomicU64,
         /// Bytes of a queue.
         pub queue_bytes: AtomicU64,
+        /// Whose numbers its processes have; see [`system::numbering`].
+        pub numbering: AtomicU64,
         /// How many places of each table were ever taken.
         pub processes_used: AtomicU32,
         /// See above.
@@ -274,6 +278,7 @@ impl Space {
         header.segments.store(limits.segments, Release);
         header.message_bytes.store(limits.message_bytes, Release);
         header.queue_bytes.store(limits.queue_bytes, Release);
+        header.numbering.store(system::numbering()?, Release);
         header.host.store(host.number, Release);
         header.hosts.store(host.all, Release);
         header.home.store(host.home.map_or(0, |home| home + 1), Release);
@@ -287,7 +292,7 @@ impl Space {
     /// Opens the name space of a directory.
     ///
     /// # Errors
-    /// What the system says, and that it is none.
+    /// What the system says, that it is none, and that its processes have numbers that mean nothing here.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(directory.join(FILE))?;
         let not_one = || io::Error::new(io::ErrorKind::InvalidData, "this is no name space of this version");
@@ -298,6 +303,10 @@ impl Space {
             return Err(not_one());
         }
         let header: &Header = Memory::map(&file, PAGE)?.at(0);
+        if header.numbering.load(Acquire) != system::numbering()? {
+            let message = "its processes have numbers of another PID name space, which has to be shared, too";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
         let limits = Limits {
             message_bytes: header.message_bytes.load(Acquire),
             queue_bytes: header.queue_bytes.load(Acquire),

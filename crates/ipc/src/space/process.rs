@@ -45,6 +45,8 @@ shared! {
         pub attached_entries: AtomicU32,
         /// Whether it has ever asked another host.
         pub asked: AtomicU32,
+        /// The number of the process that makes its calls, if another one does: nobody else buries it while that lives. See `served`.
+        pub tracer: AtomicU32,
         /// Whether a thread of it hears that pages are taken; see `pages`.
         pub listens: AtomicU32,
         /// Up to which taking it has done what was asked.

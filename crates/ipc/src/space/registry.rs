@@ -272,7 +272,7 @@ impl Space {
     }
 
     /// The place of a process that has one.
-    fn known(&self, pid: u32, started: u64) -> Option<usize> {
+    pub(super) fn known(&self, pid: u32, started: u64) -> Option<usize> {
         self.processes().iter().position(|process| {
             process.state.load(Acquire) == TAKEN
                 && process.pid.load(Acquire) == pid
@@ -281,13 +281,14 @@ impl Space {
     }
 
     /// Takes a place; the registry is held.
-    fn arrive(&self, pid: u32, started: u64, state: u32) -> usize {
+    pub(super) fn arrive(&self, pid: u32, started: u64, state: u32) -> usize {
         let place = self.free_process().expect("fewer than 4096 processes use one name space");
         let process = self.one_process(place);
         process.pid.store(pid, Release);
         process.started.store(started, Release);
         process.sleeping.store(0, Release);
         process.asked.store(0, Release);
+        process.tracer.store(0, Release);
         process.listener.make();
         process.listens.store(0, Release);
         process.state.store(state, Release);
@@ -370,16 +371,22 @@ impl Space {
         let (state, pid) = (process.state.load(Acquire), process.pid.load(Acquire));
         if state == UNBORN && system::started(pid).is_none() {
             self.give_up(place);
-        } else if state == TAKEN && system::started(pid) != Some(process.started.load(Acquire)) {
+        } else if state == TAKEN && Self::is_dead(process) && !Self::is_traced(process) {
             self.bury(place);
             self.wake_all_told();
         }
+    }
+
+    /// Whether a process has ended that has a place.
+    pub(super) fn is_dead(process: &Process) -> bool {
+        system::started(process.pid.load(Acquire)) != Some(process.started.load(Acquire))
     }
 
     /// Does it for the process with this number, which somebody has waited for.
     pub fn has_ended(&self, pid: u32) {
         for (place, process) in self.processes().iter().enumerate() {
             if process.pid.load(Acquire) == pid {
+                Self::await_tracer(process, pid);
                 let _held = self.hold_registry();
                 self.bury_if_ended(place);
             }

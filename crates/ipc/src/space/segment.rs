@@ -61,9 +61,26 @@ pub struct Attached {
 const ATTACHMENTS_MAX: i64 = 1 << 20;
 
 /// The permissions that flags of `shmat` need.
-fn wanted(flags: i32) -> u32 {
+pub(super) fn wanted(flags: i32) -> u32 {
     let writes = flags & READ_ONLY == 0;
     READ | if writes { ALTER } else { 0 } | if flags & EXECUTE != 0 { 0o111 } else { 0 }
+}
+
+/// What may be done with the memory, as protections of the system.
+pub(super) fn access(flags: i32) -> i32 {
+    let (writes, executes) = (flags & READ_ONLY == 0, flags & EXECUTE != 0);
+    libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 } | if executes { libc::PROT_EXEC } else { 0 }
+}
+
+/// Where it is to be, and whether it may take the place of what is there.
+pub(super) fn wanted_place(at: usize, flags: i32) -> Result<(usize, bool)> {
+    let at = match (at % system::page_bytes(), flags & ROUND != 0) {
+        (0, _) => at,
+        (rest, true) => at - rest,
+        (_, false) => return Err(libc::EINVAL),
+    };
+    let replaces = flags & REMAP != 0;
+    if at == 0 && replaces { Err(libc::EINVAL) } else { Ok((at, replaces)) }
 }
 
 impl Space {
@@ -150,23 +167,14 @@ impl Space {
     /// # Errors
     /// Those of the function.
     pub fn attach(&'static self, identifier: i32, at: usize, flags: i32) -> Result<usize> {
-        let page = system::page_bytes();
-        let at = match (at % page, flags & ROUND != 0) {
-            (0, _) => at,
-            (rest, true) => at - rest,
-            (_, false) => return Err(libc::EINVAL),
-        };
-        let replaces = flags & REMAP != 0;
-        if at == 0 && replaces {
-            return Err(libc::EINVAL);
-        }
+        let placed = wanted_place(at, flags)?;
         let process = self.own_process();
         if self.shares_pages() {
             self.listen(process);
         }
         let home = self.elsewhere(identifier);
         let counted = home.map(|home| self.attach_elsewhere(home, identifier, flags)).transpose()?;
-        let attached = self.attach_counted(process, (identifier, counted), (at, replaces), flags);
+        let attached = self.attach_counted(process, (identifier, counted), placed, flags);
         if let (Some(home), Err(_)) = (home, &attached) {
             self.detach_elsewhere(home, identifier, 1);
         }
@@ -181,10 +189,7 @@ impl Space {
         (at, replaces): (usize, bool),
         flags: i32,
     ) -> Result<usize> {
-        let (writes, executes) = (flags & READ_ONLY == 0, flags & EXECUTE != 0);
-        let access = libc::PROT_READ
-            | if writes { libc::PROT_WRITE } else { 0 }
-            | if executes { libc::PROT_EXEC } else { 0 };
+        let access = access(flags);
         let mut own = self.own_attachments();
         let here = if elsewhere.is_none() { Some(self.find_segment(identifier)?) } else { None };
         let (bytes, is_shared) = match (&here, elsewhere) {
@@ -201,7 +206,10 @@ impl Space {
             }
         };
         let number = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EACCES);
-        let file = File::options().read(true).write(writes).open(self.pages_path(identifier));
+        let file = File::options()
+            .read(true)
+            .write(access & libc::PROT_WRITE != 0)
+            .open(self.pages_path(identifier));
         let file = file.map_err(number)?;
         let words = if is_shared { Some(self.own_words(identifier).map_err(number)?) } else { None };
         let bytes = (bytes as usize).next_multiple_of(system::page_bytes());
@@ -229,7 +237,7 @@ impl Space {
         Ok(address)
     }
 
-    fn note_attached(&self, place: u32) {
+    pub(super) fn note_attached(&self, place: u32) {
         let segment = self.segment(place);
         segment.attached.store(system::now(), Relaxed);
         segment.last.store(registry::own_pid(), Relaxed);
@@ -288,7 +296,7 @@ impl Space {
         }
     }
 
-    fn take_off(&self, process: usize, identifier: i32, times: i64) {
+    pub(super) fn take_off(&self, process: usize, identifier: i32, times: i64) {
         let _registry = self.hold_registry();
         if let Some(entry) = self.attached(process).find(key(identifier, 0)) {
             let less = |amount: i64| Some(amount - times.clamp(0, amount.max(0)));

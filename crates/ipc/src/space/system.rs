@@ -123,6 +123,16 @@ pub fn started(pid: u32) -> Option<u64> {
     (!matches!(state, "Z" | "X")).then_some(started)
 }
 
+/// Whose numbers the processes have that this one knows: that of their name space. The same number is another process in another one, and the system takes
+/// one for the other even where it gives locks of the dead back.
+///
+/// # Errors
+/// What the system says.
+pub fn numbering() -> std::io::Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(std::fs::metadata("/proc/self/ns/pid")?.ino())
+}
+
 /// The number of this thread.
 pub fn thread() -> u64 {
     // SAFETY: a call without arguments.
@@ -162,6 +172,17 @@ pub fn one_ends<'a>(processes: impl Iterator<Item = &'a Watched>, time: Duration
     unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, time.as_millis() as i32) > 0 }
 }
 
+/// How a segment is mapped at an address, or anywhere if that is 0.
+#[must_use]
+pub fn mapping_flags(at: usize, replaces: bool) -> i32 {
+    let fixed = match (at, replaces) {
+        (0, _) => 0,
+        (_, true) => libc::MAP_FIXED,
+        (_, false) => libc::MAP_FIXED_NOREPLACE,
+    };
+    libc::MAP_SHARED | fixed
+}
+
 /// Maps a file at an address, or anywhere if that is 0.
 ///
 /// # Errors
@@ -174,15 +195,9 @@ pub fn attach(
     replaces: bool,
 ) -> super::Result<usize> {
     use std::os::fd::AsRawFd;
-    let fixed = match (at, replaces) {
-        (0, _) => 0,
-        (_, true) => libc::MAP_FIXED,
-        (_, false) => libc::MAP_FIXED_NOREPLACE,
-    };
+    let flags = mapping_flags(at, replaces);
     // SAFETY: where the caller wants it, or where nothing is.
-    let there = unsafe {
-        libc::mmap(at as *mut libc::c_void, bytes, access, libc::MAP_SHARED | fixed, file.as_raw_fd(), 0)
-    };
+    let there = unsafe { libc::mmap(at as *mut libc::c_void, bytes, access, flags, file.as_raw_fd(), 0) };
     match there {
         libc::MAP_FAILED => Err(errno()),
         there => Ok(there as usize),

@@ -6,6 +6,8 @@
 mod objects;
 mod over_hosts;
 mod programs;
+#[cfg(target_arch = "x86_64")]
+mod traced;
 
 use std::fs::DirBuilder;
 use std::io;
@@ -16,9 +18,9 @@ use postrider_ipc::semantics::limits::Limits;
 use postrider_ipc::space::{Host, Space};
 
 use crate::directory::{self, JobDirectory};
-use crate::flags::{Ipc, IpcLimits, IpcPlace};
+use crate::flags::{Ipc, IpcCalls, IpcLimits, IpcPlace};
 use crate::removal::remove_until;
-use programs::Programs;
+use programs::{Calls, Programs};
 
 /// Environment variable: the directory of the name space.
 pub const ENV_DIRECTORY: &str = "POSTRIDER_IPC";
@@ -33,10 +35,10 @@ type Failure = (i32, String);
 /// Does what was asked for, and returns the exit code.
 pub fn ipc(command: Ipc) -> i32 {
     let result = match command {
-        Ipc::Run { hosts, limits, command, .. } if hosts.hosts.is_some() => {
-            over_hosts::run(&hosts, &limits, &command)
+        Ipc::Run { hosts, limits, calls, command, .. } if hosts.hosts.is_some() => {
+            calls.without_tracer().and_then(|()| over_hosts::run(&hosts, &limits, &command))
         }
-        Ipc::Run { number, limits, command, .. } => run(number, &limits, &command),
+        Ipc::Run { number, limits, calls, command, .. } => run((number, calls.chosen()), &limits, &command),
         Ipc::Start { name, hosts, limits } if hosts.hosts.is_some() => {
             over_hosts::start(&name, &hosts, &limits)
         }
@@ -44,10 +46,12 @@ pub fn ipc(command: Ipc) -> i32 {
         Ipc::Serve { name, numbers, home, names, limits, command } => {
             over_hosts::serve(name.as_deref(), &numbers, (home, &names), &limits, &command)
         }
-        Ipc::Join { name, command } => {
+        Ipc::Join { name, calls, command } => {
             let programs = directory_of(&name).and_then(|directory| Ok((directory, Programs::new()?)));
-            programs.and_then(|(directory, programs)| programs.run(&directory, 1, &command))
+            programs.and_then(|(directory, programs)| programs.run(&directory, (1, calls.chosen()), &command))
         }
+        #[cfg(target_arch = "x86_64")]
+        Ipc::Traced { command } => Err(traced::become_traced(&command)),
         Ipc::Stop { name } => stop(&name),
         Ipc::List { place } => opened(&place).map(|space| objects::list(&space)),
         Ipc::Remove { place, all, queues, sets, segments } => {
@@ -80,12 +84,24 @@ fn chosen(limits: &IpcLimits) -> Result<Limits, Failure> {
     Ok(chosen)
 }
 
-fn run(number: u32, limits: &IpcLimits, command: &[std::ffi::OsString]) -> Result<i32, Failure> {
+impl IpcCalls {
+    fn chosen(&self) -> Calls {
+        if self.raw_calls { Calls::All } else { Calls::OfLibrary }
+    }
+
+    /// Fails if there has to be one.
+    fn without_tracer(&self) -> Result<(), Failure> {
+        let refused = "--raw-calls: not in a name space of several hosts";
+        if self.raw_calls { Err((2, refused.to_owned())) } else { Ok(()) }
+    }
+}
+
+fn run(how: (u32, Calls), limits: &IpcLimits, command: &[std::ffi::OsString]) -> Result<i32, Failure> {
     let (limits, base) = (chosen(limits)?, base());
     directory::have_swept(&base);
     let job = JobDirectory::create(&base).map_err(|error| (1, error.to_string()))?;
     Space::create(job.path(), limits, Host::ALONE).map_err(|error| failed(job.path(), &error))?;
-    Programs::new()?.run(job.path(), number, command)
+    Programs::new()?.run(job.path(), how, command)
 }
 
 /// The directory that a name stands for.

@@ -19,7 +19,7 @@ use postrider_os::launch::Guard;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::programs::{self, Programs};
+use super::programs::{self, Calls, Programs};
 use super::{Failure, base, chosen, failed, made, named, objects};
 use crate::directory::{self, JobDirectory};
 use crate::flags::{IpcHosts, IpcLimits};
@@ -201,7 +201,11 @@ fn run_here(
         return None;
     };
     let number = number.unwrap_or(0);
-    let code = if number == 0 { Ok(0) } else { programs.run(space.directory(), number, command) };
+    let code = if number == 0 {
+        Ok(0)
+    } else {
+        programs.run(space.directory(), (number, Calls::OfLibrary), command)
+    };
     Some(code.unwrap_or_else(|(code, message)| {
         eprintln!("postrider ipc: {message}");
         code

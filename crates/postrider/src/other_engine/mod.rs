@@ -12,7 +12,7 @@
 
 mod installation;
 mod launcher;
-mod program;
+pub mod program;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;

@@ -1,5 +1,6 @@
 //! What a program asks the loader for: which MPI library, and whether it insists on its place.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -70,10 +71,15 @@ impl Program {
 
 /// The file that a launcher will run.
 fn file(application: &Application) -> Option<PathBuf> {
-    let name = Path::new(&application.program);
+    find(&application.program, Path::new(application.wdir.as_deref().unwrap_or_default()))
+}
+
+/// The file of a program that is started in a directory.
+pub fn find(program: &OsStr, directory: &Path) -> Option<PathBuf> {
+    let name = Path::new(program);
     let below = |folder: &Path| Some(folder.join(name)).filter(|path| path.is_file());
-    if application.program.as_encoded_bytes().contains(&b'/') {
-        return below(Path::new(application.wdir.as_deref().unwrap_or_default()));
+    if program.as_encoded_bytes().contains(&b'/') {
+        return below(directory);
     }
     std::env::split_paths(&std::env::var_os("PATH")?).find_map(|folder| below(&folder))
 }
