@@ -4,12 +4,12 @@
 const LAST = 100, SUM = 1, LEFT = 2;
 
 $key = ftok(__FILE__, 's');
-$tasks = msg_get_queue($key);
 $turn = sem_get($key);
-$memory = shm_attach($key, 10000);
 
-// Whoever comes first hands out the tasks, and works like the others.
+// Whoever comes first makes all, hands out the tasks, and works like the others. PHP itself makes no queue and no memory safely while another does.
 sem_acquire($turn);
+$tasks = msg_get_queue($key);
+$memory = shm_attach($key, 10000);
 if (!shm_has_var($memory, LEFT)) {
     shm_put_var($memory, SUM, 0);
     shm_put_var($memory, LEFT, LAST);

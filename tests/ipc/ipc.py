@@ -128,16 +128,16 @@ def raw_calls(kernel):
     judge("a static program and ipcs", said[1] == 0 and "0x00001234" in said[0] and said[0].endswith("7\n7\n"), said)
     judge("exit code of a static program", output_of([*run, leaves, "nonsense"])[1] == 3)
     killed = subprocess.Popen([*run, leaves, "waits"])
-    while not (tracers := processes_with("ipc traced")):
+    while not (tracers := processes_with("ipc-traced")):
         time.sleep(0.02)
     time.sleep(0.5)
     killed.send_signal(signal.SIGTERM)
     judge("a signal reaches a static program", killed.wait(SECONDS_MAX) == 128 + signal.SIGTERM)
     for _ in range(500):
-        if not tracers & processes_with("ipc traced"):
+        if not tracers & processes_with("ipc-traced"):
             break
         time.sleep(0.02)
-    judge("a tracer ends with its program", not tracers & processes_with("ipc traced"))
+    judge("a tracer ends with its program", not tracers & processes_with("ipc-traced"))
     judge("over hosts", output_of([*all_calls, "--hosts", "a,b", "true"])[1] == 2)
 
 
@@ -175,6 +175,21 @@ def codes():
             judge(f"exit code of {command}", found[1] == code, str(found))
     judge("no host", output_of([postrider, "ipc", "run", "--hosts", "a:0", "true"])[1] == 2)
     judge("no such home", output_of([postrider, "ipc", "run", "--hosts", "a,b", "--home", "c", "true"])[1] == 2)
+    for arguments, code, words in [
+        (["list"], 2, "which name space?"),
+        (["list", "--name", "nix"], 1, "there is no name space nix"),
+        (["join", "nix", "true"], 1, "postrider ipc start --name nix"),
+        (["run"], 2, "Usage"),
+        (["run", "-n", "0", "true"], 2, "--number"),
+        (["run", "--limit", "msgmax", "true"], 2, "NAME=VALUE"),
+        (["run", "--limit", "semmsl=3", "true"], 2, "semmsl is none of msgmax"),
+        (["remove", "--name", "nix"], 2, "--all"),
+        (["--help"], 0, "For example:"),
+    ]:
+        output, found = output_of([postrider, "ipc", *arguments], env=without_space())
+        judge(f"ipc {arguments}", found == code and words in output, f"{found}, {output}")
+    completed = output_of([postrider, "completions", "bash", "postrider"])[0]
+    judge("completions", "postrider__subcmd__ipc" in completed and "serve" not in completed, "inner commands are completed")
     judge("no limit", output_of([postrider, "ipc", "run", "--limit", "msgmax=99999999", "true"])[1] == 2)
     told = subprocess.Popen([postrider, "ipc", "run", "sh", "-c", "trap 'exit 9' TERM; sleep 30 & wait"])
     time.sleep(1)
@@ -194,6 +209,11 @@ def codes():
     judge("nothing is left", left() <= before, str(left() - before))
 
 
+def without_space():
+    """The environment without a name space."""
+    return {name: value for name, value in os.environ.items() if name != "POSTRIDER_IPC"}
+
+
 def names():
     """A name space that outlives programs."""
     name = f"test{os.getpid()}"
@@ -202,7 +222,9 @@ def names():
         return output_of([postrider, "ipc", *arguments])
 
     judge("start", does("start", "--name", name) == ("", 0))
-    judge("start again", does("start", "--name", name)[1] == 1)
+    again = does("start", "--name", name)
+    judge("start again", again[1] == 1 and f"postrider ipc stop {name}" in again[0], again)
+    judge("names are told", name in output_of([postrider, "ipc", "list"], env=without_space())[0])
     judge("make", does("join", name, "ipcmk", "-Q")[1] == 0)
     judge("make", does("join", name, "ipcmk", "-S", "3")[1] == 0)
     judge("make", does("join", name, "ipcmk", "-M", "5000")[1] == 0)
@@ -213,7 +235,8 @@ def names():
     judge("list", code == 0 and "5000" in listed and len(listed.splitlines()) == 12, listed)
     judge("stat", "msgmax  8192" in does("stat", "--name", name)[0])
     judge("remove", does("remove", "--name", name, "-m", "0") == ("", 0))
-    judge("remove again", does("remove", "--name", name, "-m", "0")[1] == 1)
+    again = does("remove", "--name", name, "-m", "0")
+    judge("remove again", again[1] == 1 and "there is no segment 0" in again[0], again)
     judge("ipcrm", does("join", name, "ipcrm", "-q", "0") == ("", 0))
     judge("no space", does("list")[1] == 2)
     directory = f"/dev/shm/postrider-ipc-{os.getuid()}-{name}"
@@ -264,7 +287,7 @@ def programs_of_others():
         cases.append(others.php(run))
     if shutil.which("stress-ng"):
         cases.append(others.stress(run))
-    cases.append(others.postgres(postrider))
+    cases.append(others.postgres(installation))
     for some in cases:
         for name, right, said in some:
             judge(name, right, said)

@@ -33,14 +33,18 @@ def stress(run):
 class Database:
     """PostgreSQL in a folder, whose memory is a segment of System V. It is never root, and the name space is its user's."""
 
-    def __init__(self, postrider, binaries):
+    def __init__(self, installation, binaries):
         self.folder = f"/tmp/postrider-postgres-{os.getpid()}"
         self.data = os.path.join(self.folder, "data")
         self.binaries = binaries
-        self.postrider = postrider
+        self.postrider = os.path.join(self.folder, "bin/postrider")
         self.name = f"postgres{os.getpid()}"
         self.is_root = os.getuid() == 0
         os.makedirs(self.folder)
+        # Its user may not be allowed to look into ours.
+        for part in ["bin/postrider", "lib/libpostrider_ipc.so", "lib/libmpi_abi.so.1"]:
+            os.makedirs(os.path.dirname(os.path.join(self.folder, part)), exist_ok=True)
+            shutil.copy(os.path.join(installation, part), os.path.join(self.folder, part))
         if self.is_root:
             user = pwd.getpwnam("nobody")
             os.chown(self.folder, user.pw_uid, user.pw_gid)
@@ -98,14 +102,14 @@ class Database:
         return ended != 0, count
 
 
-def postgres(postrider):
+def postgres(installation):
     """A database: made, started, used by several clients, stopped, started, recovered."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
     if not found:
         return
-    base = Database(postrider, os.path.dirname(found[-1]))
+    base = Database(installation, os.path.dirname(found[-1]))
     try:
-        yield "a name space", (said := base.does(postrider, "ipc", "start", "--name", base.name)) == ("", 0), said
+        yield "a name space", (said := base.does(base.postrider, "ipc", "start", "--name", base.name)) == ("", 0), said
         options = ["-D", base.data, "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"]
         said = base.joined("initdb", *options)
         yield "initdb", said[1] == 0, said

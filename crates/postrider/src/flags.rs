@@ -93,6 +93,35 @@ pub enum Subcommand {
         #[arg(long)]
         transport: Transport,
     },
+    /// Be the server of a host of a name space of System V IPC, as an MPI program
+    #[command(hide = true)]
+    IpcServe {
+        /// The name of the name space, if it is to outlive programs
+        #[arg(long)]
+        name: Option<String>,
+        /// How many times the command is started on each host
+        #[arg(long, value_delimiter = ',')]
+        numbers: Vec<u32>,
+        /// The host where new objects live
+        #[arg(long)]
+        home: Option<u32>,
+        /// What the hosts are called
+        #[arg(long, value_delimiter = ',')]
+        names: Vec<String>,
+        #[command(flatten)]
+        limits: IpcLimits,
+        /// The command and its arguments
+        #[arg(trailing_var_arg = true)]
+        command: Vec<OsString>,
+    },
+    /// Get a tracer, and become a command whose calls of System V IPC that makes
+    #[cfg(target_arch = "x86_64")]
+    #[command(hide = true)]
+    IpcTraced {
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true)]
+        command: Vec<OsString>,
+    },
     /// Be the far end of a link between two hosts
     #[command(hide = true)]
     Link {
@@ -147,27 +176,6 @@ pub enum Ipc {
         #[command(flatten)]
         limits: IpcLimits,
     },
-    /// Be the server of a host, as an MPI program
-    #[command(hide = true)]
-    Serve {
-        /// The name of the name space, if it is to outlive programs
-        #[arg(long)]
-        name: Option<String>,
-        /// How many times the command is started on each host
-        #[arg(long, value_delimiter = ',')]
-        numbers: Vec<u32>,
-        /// The host where new objects live
-        #[arg(long)]
-        home: Option<u32>,
-        /// What the hosts are called
-        #[arg(long, value_delimiter = ',')]
-        names: Vec<String>,
-        #[command(flatten)]
-        limits: IpcLimits,
-        /// The command and its arguments
-        #[arg(trailing_var_arg = true)]
-        command: Vec<OsString>,
-    },
     /// Run a command in a name space that was started
     Join {
         /// Its name
@@ -176,14 +184,6 @@ pub enum Ipc {
         calls: IpcCalls,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
-        command: Vec<OsString>,
-    },
-    /// Get a tracer, and become a command whose calls that makes
-    #[cfg(target_arch = "x86_64")]
-    #[command(hide = true)]
-    Traced {
-        /// The command and its arguments
-        #[arg(required = true, trailing_var_arg = true)]
         command: Vec<OsString>,
     },
     /// Remove a name space that was started; who waits in it is told
@@ -197,11 +197,12 @@ pub enum Ipc {
         place: IpcPlace,
     },
     /// Remove objects
+    #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["all", "queues", "sets", "segments"])))]
     Remove {
         #[command(flatten)]
         place: IpcPlace,
         /// All of them
-        #[arg(short, long)]
+        #[arg(short, long, conflicts_with_all = ["queues", "sets", "segments"])]
         all: bool,
         /// Message queues, by their identifiers
         #[arg(short, long = "queue-id", value_name = "ID")]
@@ -226,7 +227,7 @@ pub struct IpcHosts {
     /// A name space of these hosts, as in `a,b:2`; `run` starts the command as many times on each as the number says
     #[arg(long, value_name = "LIST")]
     pub hosts: Option<String>,
-    /// Let all new queues and semaphore sets live on this host, and not where they are made
+    /// Let all new objects live on this host, and not where they are made
     #[arg(long, value_name = "HOST", requires = "hosts")]
     pub home: Option<String>,
     /// The MPI library that carries what hosts say to each other, as for `postrider run`
@@ -253,7 +254,7 @@ fn limit(text: &str) -> Result<(String, u64), String> {
 /// Which system calls are those of the name space.
 #[derive(Args, Debug)]
 pub struct IpcCalls {
-    /// Let static programs that the command starts, and raw system calls, use the name space, too: all processes are traced. Those of a static command are anyway
+    /// Trace all processes, so that static programs which the command starts, and raw system calls, use the name space, too; a static command is always traced
     #[arg(long)]
     pub raw_calls: bool,
 }
@@ -303,11 +304,16 @@ const DOCTOR_HELP: &str = "\
 Without hosts this machine is examined. Exit code: 0 when all is well, 1 when something is wrong, 2 for wrong arguments.";
 
 const IPC_HELP: &str = "\
+For example:
   postrider ipc run -n 4 ./worker                        msgget, semget and shmget of these four meet, and of nobody else
+  postrider ipc run --hosts h1:4,h2:4 ./worker           the same over hosts
   postrider ipc start --name lab                         a name space for several shells:
   postrider ipc join lab ./program
+  postrider ipc join lab ipcs                            what is in it, as `ipc list --name lab` says
   postrider ipc stop lab
-Exit code: 0 when all commands exit with 0; otherwise that of the first that has failed, or 128 plus the number of its signal.";
+
+Exit code of run and join: 0 when all commands exit with 0; otherwise that of the first that has failed, or 128 plus the number of its signal.
+All others have 1 for what could not be done, and 2 for wrong arguments.";
 
 const ENV_HELP: &str = "\
 In a job script, or in the start-up file of a shell:

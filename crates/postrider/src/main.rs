@@ -65,6 +65,12 @@ fn main() {
     match cli.command {
         Subcommand::Run(options) => std::process::exit(run::run(*options, later)),
         Subcommand::Ipc(command) => std::process::exit(ipc::ipc(command)),
+        Subcommand::IpcServe { name, numbers, home, names, limits, command } => {
+            let code = ipc::serve(name.as_deref(), &numbers, (home, &names), &limits, &command);
+            std::process::exit(code)
+        }
+        #[cfg(target_arch = "x86_64")]
+        Subcommand::IpcTraced { command } => std::process::exit(ipc::become_traced(&command)),
         Subcommand::End { directory } => {
             if let Err(error) = directory::end_job(&directory) {
                 say_error(&format!("postrider end: {}: {error}", directory.display()));

@@ -9,6 +9,7 @@ mod programs;
 #[cfg(target_arch = "x86_64")]
 mod traced;
 
+use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -43,15 +44,10 @@ pub fn ipc(command: Ipc) -> i32 {
             over_hosts::start(&name, &hosts, &limits)
         }
         Ipc::Start { name, limits, .. } => start(&name, &limits),
-        Ipc::Serve { name, numbers, home, names, limits, command } => {
-            over_hosts::serve(name.as_deref(), &numbers, (home, &names), &limits, &command)
-        }
         Ipc::Join { name, calls, command } => {
             let programs = directory_of(&name).and_then(|directory| Ok((directory, Programs::new()?)));
             programs.and_then(|(directory, programs)| programs.run(&directory, (1, calls.chosen()), &command))
         }
-        #[cfg(target_arch = "x86_64")]
-        Ipc::Traced { command } => Err(traced::become_traced(&command)),
         Ipc::Stop { name } => stop(&name),
         Ipc::List { place } => opened(&place).map(|space| objects::list(&space)),
         Ipc::Remove { place, all, queues, sets, segments } => {
@@ -60,6 +56,28 @@ pub fn ipc(command: Ipc) -> i32 {
         }
         Ipc::Stat { place } => opened(&place).map(|space| objects::limits(&space)),
     };
+    told(result)
+}
+
+/// `ipc-serve`.
+pub fn serve(
+    name: Option<&str>,
+    numbers: &[u32],
+    on: (Option<u32>, &[String]),
+    limits: &IpcLimits,
+    command: &[OsString],
+) -> i32 {
+    told(over_hosts::serve(name, numbers, on, limits, command))
+}
+
+/// `ipc-traced`.
+#[cfg(target_arch = "x86_64")]
+pub fn become_traced(command: &[OsString]) -> i32 {
+    told(Err(traced::become_traced(command)))
+}
+
+/// The exit code; what has failed is said.
+fn told(result: Result<i32, Failure>) -> i32 {
     result.unwrap_or_else(|(code, message)| {
         eprintln!("postrider ipc: {message}");
         code
@@ -96,7 +114,7 @@ impl IpcCalls {
     }
 }
 
-fn run(how: (u32, Calls), limits: &IpcLimits, command: &[std::ffi::OsString]) -> Result<i32, Failure> {
+fn run(how: (u32, Calls), limits: &IpcLimits, command: &[OsString]) -> Result<i32, Failure> {
     let (limits, base) = (chosen(limits)?, base());
     directory::have_swept(&base);
     let job = JobDirectory::create(&base).map_err(|error| (1, error.to_string()))?;
@@ -132,9 +150,35 @@ fn start(name: &str, limits: &IpcLimits) -> Result<i32, Failure> {
 
 /// Makes a name space with a name, or the part of it that a host has.
 fn made(name: &str, limits: Limits, host: Host) -> Result<Space, Failure> {
+    let directory = new(name)?;
+    DirBuilder::new().mode(0o700).create(&directory).map_err(|error| failed(&directory, &error))?;
+    Space::create(&directory, limits, host).map_err(|error| {
+        // Whoever tries again does not find half of one.
+        let _gone = remove_until(&directory, None);
+        failed(&directory, &error)
+    })
+}
+
+/// The directory of a name that no name space has yet.
+fn new(name: &str) -> Result<PathBuf, Failure> {
     let directory = named(name)?;
-    let made = DirBuilder::new().mode(0o700).create(&directory);
-    made.and_then(|()| Space::create(&directory, limits, host)).map_err(|error| failed(&directory, &error))
+    match directory.exists() {
+        true => {
+            Err((1, format!("there is a name space {name} already: postrider ipc stop {name} removes it")))
+        }
+        false => Ok(directory),
+    }
+}
+
+/// The names of this user's name spaces.
+fn names() -> Vec<String> {
+    let user = rustix::process::getuid().as_raw();
+    let start = format!("postrider-ipc-{user}-");
+    let all = std::fs::read_dir(base()).into_iter().flatten().flatten();
+    let all = all.filter_map(|entry| Some(entry.file_name().to_str()?.strip_prefix(&start)?.to_owned()));
+    let mut names: Vec<String> = all.collect();
+    names.sort();
+    names
 }
 
 /// Whoever waits there is told that what he waits for was removed.
@@ -155,7 +199,13 @@ fn opened(place: &IpcPlace) -> Result<Space, Failure> {
     let directory = match (&place.name, std::env::var_os(ENV_DIRECTORY)) {
         (Some(name), _) => directory_of(name)?,
         (None, Some(directory)) => directory.into(),
-        (None, None) => return Err((2, format!("which name space? --name says it, or {ENV_DIRECTORY}"))),
+        (None, None) => {
+            let there = match names().join(", ") {
+                none if none.is_empty() => "there is none that was started".to_owned(),
+                names => format!("there are: {names}"),
+            };
+            return Err((2, format!("which name space? --name says it, or {ENV_DIRECTORY}; {there}")));
+        }
     };
     Space::open(&directory).map_err(|error| failed(&directory, &error))
 }

@@ -5,11 +5,11 @@ use postrider_ipc::space::{Kind, Space};
 
 use super::Failure;
 
-/// The kinds, with their tables.
-const KINDS: [(Kind, &str, &str); 3] = [
-    (Kind::Queue, "message queues", "msg"),
-    (Kind::Set, "semaphore sets", "sem"),
-    (Kind::Segment, "shared memory", "shm"),
+/// The kinds, with what all and one of them are called, and their tables.
+const KINDS: [(Kind, &str, &str, &str); 3] = [
+    (Kind::Queue, "message queues", "message queue", "msg"),
+    (Kind::Set, "semaphore sets", "semaphore set", "sem"),
+    (Kind::Segment, "shared memory", "segment", "shm"),
 ];
 
 /// The names of limits.
@@ -17,7 +17,7 @@ const LIMITS: [&str; 7] = ["msgmax", "msgmnb", "msgmni", "sem", "shmmax", "shmal
 
 /// Prints what there is.
 pub fn list(space: &Space) -> i32 {
-    for (_, heading, table) in KINDS {
+    for (_, heading, _, table) in KINDS {
         let text = tables::text_of(space, &format!("/proc/sysvipc/{table}")).unwrap_or_default();
         println!("{heading}\n{text}");
     }
@@ -53,14 +53,17 @@ pub fn remove_all_here(space: &Space) {
 
 /// Removes these queues, sets and segments, or all.
 pub fn remove(space: &Space, all: bool, named: &[Vec<i32>; 3]) -> Result<i32, Failure> {
-    for ((kind, heading, table), named) in KINDS.into_iter().zip(named) {
+    for ((kind, _, one, table), named) in KINDS.into_iter().zip(named) {
         let identifiers = if all { tables::identifiers(space, table) } else { named.clone() };
         for identifier in identifiers {
             if let Err(error) = remove_one(space, kind, identifier)
                 && !all
             {
-                let error = std::io::Error::from_raw_os_error(error);
-                return Err((1, format!("{heading}, {identifier}: {error}")));
+                let message = match error {
+                    libc::EINVAL | libc::EIDRM => format!("there is no {one} {identifier}"),
+                    error => format!("{one} {identifier}: {}", std::io::Error::from_raw_os_error(error)),
+                };
+                return Err((1, message));
             }
         }
     }

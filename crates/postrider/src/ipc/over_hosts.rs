@@ -1,4 +1,4 @@
-//! Name spaces over several hosts: an MPI job with a server on each, which is this program once more (`postrider ipc serve`).
+//! Name spaces over several hosts: an MPI job with a server on each, which is this program once more (`postrider ipc-serve`).
 //!
 //! The job is that of `postrider run`, with its remote shell, its supervision and its end; `--engine` chooses another MPI library. Of `ipc run` the servers also
 //! start the programs, and all ends together. Those of `ipc start` go on by themselves until `ipc stop`; if they die, each host has its part of the name space left.
@@ -20,7 +20,7 @@ use postrider_os::launch::Guard;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::programs::{self, Calls, Programs};
-use super::{Failure, base, chosen, failed, made, named, objects};
+use super::{Failure, base, chosen, failed, made, named, new, objects};
 use crate::directory::{self, JobDirectory};
 use crate::flags::{IpcHosts, IpcLimits};
 use crate::hosts::{merged, parse_list};
@@ -64,7 +64,7 @@ fn job(hosts: &IpcHosts, limits: &IpcLimits) -> Result<(Command, Vec<u32>), Fail
     if let Some(shell) = &hosts.ssh {
         command.args(["--ssh", shell]);
     }
-    command.arg(this).args(["ipc", "serve"]);
+    command.arg(this).arg("ipc-serve");
     for (name, value) in &limits.limits {
         command.arg("--limit").arg(format!("{name}={value}"));
     }
@@ -88,7 +88,7 @@ pub fn run(hosts: &IpcHosts, limits: &IpcLimits, programs: &[OsString]) -> Resul
 
 /// `ipc start --hosts`: the job goes on when all servers are there.
 pub fn start(name: &str, hosts: &IpcHosts, limits: &IpcLimits) -> Result<i32, Failure> {
-    named(name)?;
+    new(name)?;
     let (mut command, _) = job(hosts, limits)?;
     command.args(["--name", name]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
@@ -140,7 +140,7 @@ enum Part {
     Named(PathBuf),
 }
 
-/// `ipc serve`.
+/// `ipc-serve`.
 pub fn serve(
     name: Option<&str>,
     numbers: &[u32],

@@ -124,7 +124,7 @@ fn is_traced(_: &Space, calls: Calls, _: &OsStr) -> Result<bool, Failure> {
 fn traced_command(command: &[OsString]) -> Result<Command, Failure> {
     let this = std::env::current_exe().map_err(|error| (1, error.to_string()))?;
     let mut traced = Command::new(this);
-    traced.args(["ipc", "traced", "--"]).args(command);
+    traced.args(["ipc-traced", "--"]).args(command);
     Ok(traced)
 }
 

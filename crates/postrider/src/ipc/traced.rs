@@ -49,7 +49,7 @@ pub fn is_needed(program: &std::ffi::OsStr) -> bool {
     find(program, Path::new("")).is_some_and(|file| is_static(&file))
 }
 
-/// `ipc traced`: gives this process a tracer, and becomes the program.
+/// `ipc-traced`: gives this process a tracer, and becomes the program.
 pub fn become_traced(command: &[OsString]) -> Failure {
     let inheritance = Inheritance::of_this_process();
     let Some(directory) = std::env::var_os(ENV_DIRECTORY).map(PathBuf::from) else {

@@ -190,7 +190,7 @@ fn ends(arguments: &Arguments) -> Vec<Case> {
 
 /// Kills the server of a host, which has the lowest number of all processes that look like it.
 fn kill(stage: &Stage<'_>, host: usize) -> Result<()> {
-    let server = watch::processes_like(stage.bed, host, "ipc serve").into_iter().min();
+    let server = watch::processes_like(stage.bed, host, "ipc-serve").into_iter().min();
     let server = server.with_context(|| format!("h{host} has no server"))?.to_string();
     let words = ["kill".to_owned(), "-9".to_owned(), server];
     workspace::run(&mut stage.bed.command(host, Path::new("/"), &words)?)
