@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use postrider_ipc::space::{Host, Space};
+use postrider_ipc::space::Space;
 use postrider_os::launch::{self, Ended, Inheritance, Signals};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -104,7 +104,7 @@ pub fn care_for(space: Space) {
 /// Whether a command gets a tracer.
 #[cfg(target_arch = "x86_64")]
 fn is_traced(space: &Space, calls: Calls, program: &OsStr) -> Result<bool, Failure> {
-    let is_alone = space.host() == Host::ALONE;
+    let is_alone = space.host() == postrider_ipc::space::Host::ALONE;
     match calls {
         Calls::All if !is_alone => Err((2, "--raw-calls: not in a name space of several hosts".to_owned())),
         Calls::All => Ok(true),
