@@ -97,7 +97,9 @@ def programs():
         for way, command in ways.items():
             says(f"{name} {way}", [*command, binary], expected)
         if TRACES:
-            says(f"{name}, static", [*user, postrider, "ipc", "run", compiled(name, "-static")], expected)
+            static = [postrider, "ipc", "run", compiled(name, "-static")]
+            says(f"{name}, static", [*user, *static], expected)
+            says(f"{name}, static, on a kernel without", [*user, compiled("without"), *static], expected)
     if allowed:
         containers(expected_of("hosts"))
     if TRACES:

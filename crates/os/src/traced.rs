@@ -9,19 +9,24 @@
 //! - A thread can be made to call something else by itself ([`Puppet`]).
 //! - New threads and processes, programs that begin, signals, and ends.
 //!
+//! If a filter of somebody else answers these calls already, ours is never asked. Then every call of the system is reported, which costs more: [`Stop::Call`] may be
+//! about any.
+//!
 //! A thread that was reported stands until it is told to [go on](resume). If the tracer is killed, so are all.
 //!
 //! Registers are those of x86-64; there is no such module for other processors.
 
 use std::io::{self, Read as _, Write as _};
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{Error, Result};
 
 /// What has happened to a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It stands before one of the calls.
+    /// It stands before one of the calls, or before any.
     Call,
     /// It has made a child, which has a copy of its memory.
     Forked(u32),
@@ -38,6 +43,9 @@ pub enum Stop {
     /// It has ended; if it was the first of its process, all of that has.
     Ended,
 }
+
+/// Whether every call is reported.
+static EVERY: AtomicBool = AtomicBool::new(false);
 
 /// What is added to the signal of a stop at a call, so that it is none of a signal.
 const AT_CALL: i32 = 0x80;
@@ -58,6 +66,7 @@ fn request(what: libc::c_uint, thread: u32, address: usize, data: usize) -> bool
 /// When the system does not allow that.
 pub fn trace_this(calls: &[i64], work: impl FnOnce(u32)) -> Result<()> {
     let own = std::process::id();
+    EVERY.store(is_filtered(), Relaxed);
     let broken = |error: io::Error| Error::new("cannot make a pipe", error);
     let (mut heard, mut says) = io::pipe().map_err(broken)?;
     // SAFETY: this process has one thread, so that its copies may do anything; they leave by `_exit`. The others are system calls with numbers.
@@ -85,10 +94,21 @@ pub fn trace_this(calls: &[i64], work: impl FnOnce(u32)) -> Result<()> {
         heard.read_exact(&mut error).map_err(|error| Error::new("no tracer starts", error))?;
         libc::prctl(libc::PR_SET_PTRACER, 0, 0, 0, 0);
         match i32::from_ne_bytes(error) {
+            0 if EVERY.load(Relaxed) => Ok(()),
             0 => filter(calls),
             number => Err(Error::new("a process cannot be traced", io::Error::from_raw_os_error(number))),
         }
     }
+}
+
+/// Whether a filter of this process keeps calls of System V IPC from the system, which would say that there is no such queue.
+fn is_filtered() -> bool {
+    // SAFETY: a call with numbers.
+    let result = unsafe { libc::syscall(libc::SYS_msgctl, -1, libc::IPC_RMID, 0) };
+    let is_answered = result == -1 && errno() != libc::EINVAL;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let filters = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
+    is_answered && filters.is_some_and(|mode| mode.trim() == "2")
 }
 
 fn seize(process: u32) -> bool {
@@ -169,13 +189,23 @@ fn stop(thread: u32, status: i32) -> Stop {
         libc::PTRACE_EVENT_EXEC => Stop::Became(told()),
         libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Stop::Stopped,
         0 if signal != libc::SIGTRAP | AT_CALL => Stop::Signal(signal),
+        0 if is_before_call(thread) => Stop::Call,
         _ => Stop::Stands,
     }
 }
 
+/// Whether a thread that stands at a call is before it, and not behind it.
+fn is_before_call(thread: u32) -> bool {
+    // SAFETY: numbers, which the system fills as far as there is room.
+    let mut facts: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
+    let known = request(libc::PTRACE_GET_SYSCALL_INFO, thread, size_of_val(&facts), &raw mut facts as usize);
+    known && facts.op == libc::PTRACE_SYSCALL_INFO_ENTRY
+}
+
 /// Has a thread go on, with a signal, or 0.
 pub fn resume(thread: u32, signal: i32) {
-    request(libc::PTRACE_CONT, thread, 0, signal as usize);
+    let how = if EVERY.load(Relaxed) { libc::PTRACE_SYSCALL } else { libc::PTRACE_CONT };
+    request(how, thread, 0, signal as usize);
 }
 
 /// Has a thread of a process that was stopped wait until that is continued.

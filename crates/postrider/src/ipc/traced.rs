@@ -323,6 +323,9 @@ impl Tracer {
     /// A thread stands before one of our calls.
     fn call(&mut self, thread: u32) {
         let Some(registers) = Registers::of(thread) else { return };
+        if !NUMBERS.contains(&registers.number()) {
+            return traced::resume(thread, 0);
+        }
         let process = self.threads[&thread].process;
         let Some(place) = self.space.place_for(process) else {
             registers.finish(thread, number_of(Err(libc::ENOMEM)));
