@@ -34,7 +34,7 @@ pub const NUMBERS: [i64; 12] = [
 ];
 
 /// What a call returns, and bytes that go to an address.
-type Done = Result<(i64, Option<(usize, Vec<u8>)>)>;
+pub type Done = Result<(i64, Option<(usize, Vec<u8>)>)>;
 
 /// A call with what it takes. It may be made in another thread, and again if nothing came of it.
 pub struct Copied(Box<dyn Fn(&Space) -> Done + Send>);
@@ -64,13 +64,9 @@ impl Copied {
 /// # Errors
 /// Those of the call, and `EFAULT`.
 pub fn give(done: Done, memory: &dyn Memory) -> Result<i64> {
-    match done? {
-        (result, Some((address, bytes))) if !memory.write(address, &bytes) => {
-            let _lost = result;
-            Err(libc::EFAULT)
-        }
-        (result, _) => Ok(result),
-    }
+    let (result, given) = done?;
+    let is_given = given.is_none_or(|(address, bytes)| memory.write(address, &bytes));
+    if is_given { Ok(result) } else { Err(libc::EFAULT) }
 }
 
 fn read(memory: &dyn Memory, address: usize, bytes: usize) -> Result<Vec<u8>> {

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 
 use object::read::elf::ElfFile64;
 use object::{Object, ReadCache};
-use postrider_ipc::calls::copied::{self, Copied, Memory, NUMBERS};
+use postrider_ipc::calls::copied::{self, Copied, Done, Memory, NUMBERS};
 use postrider_ipc::semantics::permission::Caller;
 use postrider_ipc::space::{Actor, Call, Mapping, Result, Space, acting};
 use postrider_os::launch::{Inheritance, Signals, become_program};
@@ -108,8 +108,6 @@ struct Waits {
     carrier: JoinHandle<Done>,
     is_done: bool,
 }
-
-type Done = Result<(i64, Option<(usize, Vec<u8>)>)>;
 
 /// A process that is traced.
 #[derive(Clone, Default)]
@@ -221,14 +219,12 @@ impl Tracer {
     }
 
     fn happened(&mut self, thread: u32, stop: Stop) {
-        if stop == Stop::Ended {
-            return self.ended(thread);
-        }
-        if !self.threads.contains_key(&thread) {
+        if !self.threads.contains_key(&thread) && stop != Stop::Ended {
             self.early.insert(thread);
             return;
         }
         match stop {
+            Stop::Ended => return self.ended(thread),
             Stop::Call => return self.call(thread),
             Stop::Forked(child) => self.born(thread, child, true),
             Stop::Cloned(child) => self.born(thread, child, false),
@@ -247,7 +243,6 @@ impl Tracer {
                     return traced::leave_stopped(thread);
                 }
             }
-            Stop::Ended => {}
         }
         traced::resume(thread, 0);
     }
