@@ -254,6 +254,21 @@ def names():
     judge("bad name", does("start", "--name", "../x")[1] == 2)
 
 
+def one_host():
+    """A list of one host has a server, too, which ends with the name space."""
+    name = f"one{os.getpid()}"
+    started = output_of([postrider, "ipc", "start", "--name", name, "--hosts", os.uname().nodename])
+    judge("start on one host", started == ("", 0), started)
+    judge("its server", processes_with(f"ipc-serve.*{name}"))
+    stopped = output_of([postrider, "ipc", "stop", name])
+    judge("stop on one host", stopped == ("", 0), stopped)
+    for _ in range(500):
+        if not processes_with(f"ipc-serve.*{name}"):
+            break
+        time.sleep(0.02)
+    judge("its server ends", not processes_with(f"ipc-serve.*{name}"))
+
+
 def languages():
     """Perl's module, which Debian has with Perl, and Python's, whose own tests run."""
     perl = """use IPC::SysV qw(IPC_PRIVATE IPC_CREAT S_IRUSR S_IWUSR); use IPC::Msg; use IPC::Semaphore; use IPC::SharedMem;
@@ -324,6 +339,7 @@ programs()
 molecules()
 codes()
 names()
+one_host()
 languages()
 programs_of_others()
 print(f"{sum(outcomes)} passed, {len(outcomes) - sum(outcomes)} failed")

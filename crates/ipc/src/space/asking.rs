@@ -103,7 +103,13 @@ impl Space {
     /// Whether the server of this host lives, and so other hosts are there.
     #[must_use]
     pub fn has_server(&self) -> bool {
-        self.host.all > 1 && self.header().server.is_held()
+        self.host.all > 1 && self.is_served()
+    }
+
+    /// Whether this host has a server, although it may be the only host.
+    #[must_use]
+    pub fn is_served(&self) -> bool {
+        self.header().server.is_held()
     }
 
     /// The other hosts, for whoever wants to know of all. One that asks for another process is asked of its own host only.

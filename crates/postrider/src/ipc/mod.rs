@@ -185,7 +185,7 @@ fn names() -> Vec<String> {
 fn stop(name: &str) -> Result<i32, Failure> {
     let directory = directory_of(name)?;
     if let Ok(space) = Space::open(&directory) {
-        if space.has_server() {
+        if space.is_served() {
             return over_hosts::stop(&space);
         }
         objects::remove_all_here(&space);

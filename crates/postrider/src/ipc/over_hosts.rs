@@ -104,7 +104,7 @@ pub fn start(name: &str, hosts: &IpcHosts, limits: &IpcLimits) -> Result<i32, Fa
 pub fn stop(space: &Space) -> Result<i32, Failure> {
     space.stop_hosts();
     let due = Instant::now() + STOP_LIMIT;
-    while space.directory().exists() && space.has_server() {
+    while space.directory().exists() && space.is_served() {
         if Instant::now() > due {
             return Err((1, "the servers of the other hosts do not end".to_owned()));
         }
