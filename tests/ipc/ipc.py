@@ -190,6 +190,8 @@ def codes():
     ]:
         output, found = output_of([postrider, "ipc", *arguments], env=without_space())
         judge(f"ipc {arguments}", found == code and words in output, f"{found}, {output}")
+    with_shell = {**without_space(), "POSTRIDER_SSH": "ssh"}
+    judge("a remote shell in the environment", output_of([postrider, "ipc", "run", "true"], env=with_shell) == ("", 0))
     completed = output_of([postrider, "completions", "bash", "postrider"])[0]
     judge("completions", "postrider__subcmd__ipc" in completed and "serve" not in completed, "inner commands are completed")
     judge("no limit", output_of([postrider, "ipc", "run", "--limit", "msgmax=99999999", "true"])[1] == 2)

@@ -233,8 +233,8 @@ pub struct IpcHosts {
     /// The MPI library that carries what hosts say to each other, as for `postrider run`
     #[arg(long, default_value = "postrider", requires = "hosts")]
     pub engine: String,
-    /// The remote shell that reaches other hosts
-    #[arg(long, env = "POSTRIDER_SSH", value_name = "COMMAND", requires = "hosts")]
+    /// The remote shell that reaches other hosts; without this option, POSTRIDER_SSH names it
+    #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub ssh: Option<String>,
 }
 
