@@ -1,7 +1,7 @@
 //! A part of mpi4py's suite with three ranks on h1, h2 and h3, each way of transfer; with `--all`, the whole suite.
 
 use super::programs;
-use crate::hosts::bed::Options;
+use crate::hosts::bed::{Firewall, Options};
 use crate::hosts::runner::{Arguments, Case, Stage, Way};
 use crate::mpi4py::records::Records;
 use crate::mpi4py::{Suite, last_lines};
@@ -49,7 +49,9 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     if let Some(word) = &arguments.rotation {
         cases = Rotation::of_word(word).share("mpi4py over hosts", cases, SHARE);
     }
-    Ok((Options::default(), cases))
+    // The whole suite has a test that opens a connection of its own, which the library knows nothing of.
+    let firewall = if arguments.all { Firewall::No } else { Firewall::Yes };
+    Ok((Options { firewall, ..Options::default() }, cases))
 }
 
 fn run(

@@ -31,6 +31,9 @@ const SEVERAL: usize = 7;
 /// What also runs through the central directory with all ranks on one host, where no other host asks for its post.
 const ON_ONE_HOST: &[&str] = &["send_modes", "bcast"];
 
+/// How much longer a program may take by scp, where each message takes a process: seven ranks send thousands.
+const SCP_PATIENCE: u32 = 5;
+
 /// With `--rotation` one in so many cases runs.
 const SHARE: usize = 5;
 
@@ -119,7 +122,8 @@ fn case(arguments: &Arguments, build: &Build, way: Way, place: &Place) -> Case {
     let command = arguments.launch(&options, Some(way), &[&build.binary.display().to_string()]);
     let one = if hosts.contains(',') { "" } else { " on one host" };
     let name = format!("{}/{} ranks {ranks}{one} {}", build.chapter, build.name, way.name());
-    Case::command(name, command, |ended| ended.said_only(""))
+    let patience = if way == Way::FileScp { SCP_PATIENCE } else { 1 };
+    Case::new(name, move |stage| Ok(stage.run_within(0, &command, stage.limit * patience)?.said_only("")))
 }
 
 /// So many ranks on h1 to h3, as evenly as can be.
