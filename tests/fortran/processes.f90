@@ -37,6 +37,8 @@ contains
       call MPI_Send(words, 1, MPI_INTEGER, 0, 1, parent)
       call MPI_Send(last, 20, MPI_CHARACTER, 0, 2, parent)
     end if
+    ! MPICH fails where a process that was started has ended before all others have heard of it.
+    call MPI_Barrier(parent)
     call MPI_Comm_disconnect(parent)
   end subroutine
 
@@ -53,6 +55,7 @@ contains
       call MPI_Recv(text, 20, MPI_CHARACTER, 0, 2, comm, MPI_STATUS_IGNORE)
       call check(found == words .and. text == last, what // ', arguments')
     end if
+    call MPI_Barrier(comm)
     call MPI_Comm_disconnect(comm)
   end subroutine
 
