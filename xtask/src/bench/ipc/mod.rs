@@ -81,8 +81,8 @@ struct Session<'a> {
     tasks: Vec<Task>,
     repetitions: u32,
     run: Run,
-    /// The energies that were found first, for each number of processes.
-    energies: Vec<(u32, String)>,
+    /// The energies that were found first, for each number of processes with the same arguments.
+    energies: Vec<((u32, Vec<String>), String)>,
 }
 
 impl<'a> Session<'a> {
@@ -150,7 +150,7 @@ impl<'a> Session<'a> {
         }
         if task.figure == Figure::Molecules {
             let found = finished.lines().find_map(|line| line.checksum()).map(|(_, energies)| energies);
-            if let Err(reason) = self.compare(task.ranks, found.unwrap_or_default()) {
+            if let Err(reason) = self.compare(task, found.unwrap_or_default()) {
                 return self.fail(task, engine, repetition, reason);
             }
         }
@@ -160,14 +160,15 @@ impl<'a> Session<'a> {
     }
 
     /// The first one to find energies says what they are.
-    fn compare(&mut self, ranks: u32, found: String) -> Result<(), String> {
-        match self.energies.iter().find(|(other, _)| *other == ranks) {
+    fn compare(&mut self, task: &Task, found: String) -> Result<(), String> {
+        let asked = (task.ranks, task.arguments.clone());
+        match self.energies.iter().find(|(other, _)| *other == asked) {
             Some((_, first)) if *first != found => {
                 Err(format!("wrong contents: energies {found} in place of {first}"))
             }
             Some(_) => Ok(()),
             None => {
-                self.energies.push((ranks, found));
+                self.energies.push((asked, found));
                 Ok(())
             }
         }
