@@ -35,7 +35,7 @@ impl Nearness {
         Self { gap_bytes, span_bytes }
     }
 
-    /// How many ranges of a series are accessed together with those from `first` to `end`; with `first` none, at least one.
+    /// How many ranges of a series are accessed together with those that lie between two places; with none of those yet, at least one.
     fn joins(self, together: Option<(i64, i64)>, next: Series) -> i64 {
         let near = 0..=self.gap_bytes;
         let first = together.map_or(next.start, |(first, _)| first);

@@ -41,9 +41,9 @@ impl Instead {
     }
 }
 
-/// Calls that read the program's memory: `buffer` and `bytes` are what they read, of elements of `size` bytes.
-macro_rules! sends {
-    ($($name:ident($($before:ident: $type:ty),*; buffer, bytes $(; $($after:ident: $more:ty),*)?) = $text:literal;)*) => {
+/// Calls with one part of memory, of `bytes` bytes at `buffer`, and whether they send it.
+macro_rules! single {
+    ($($name:ident($($before:ident: $type:ty),*; buffer, bytes $(; $($after:ident: $more:ty),*)?) = $text:literal, $sends:literal;)*) => {
         $(
             #[unsafe(no_mangle)]
             extern "C-unwind" fn $name($($before: $type,)* buffer: usize, bytes: usize $($(, $after: $more)*)?) -> isize {
@@ -54,48 +54,23 @@ macro_rules! sends {
                 if !may_be_taken(buffer, bytes) {
                     return next($($before,)* buffer, bytes $($(, $after)*)?);
                 }
-                let mut instead = Instead::copy_of(buffer, bytes);
-                next($($before,)* instead.address(), bytes $($(, $after)*)?)
+                let part = libc::iovec { iov_base: buffer as *mut c_void, iov_len: bytes };
+                with_one(&[part], $sends, |one| next($($before,)* one.iov_base as usize, bytes $($(, $after)*)?))
             }
         )*
     };
 }
-sends! {
-    write(file: c_int; buffer, bytes) = c"write";
-    pwrite(file: c_int; buffer, bytes; at: i64) = c"pwrite";
-    pwrite64(file: c_int; buffer, bytes; at: i64) = c"pwrite64";
-    send(socket: c_int; buffer, bytes; flags: c_int) = c"send";
-    sendto(socket: c_int; buffer, bytes; flags: c_int, address: usize, length: u32) = c"sendto";
-}
-
-/// Calls that write the program's memory.
-macro_rules! receives {
-    ($($name:ident($($before:ident: $type:ty),*; buffer, bytes $(; $($after:ident: $more:ty),*)?) = $text:literal;)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C-unwind" fn $name($($before: $type,)* buffer: usize, bytes: usize $($(, $after: $more)*)?) -> isize {
-                type Call = extern "C-unwind" fn($($type,)* usize, usize $($(, $more)*)?) -> isize;
-                static NEXT: Next = Next::new($text);
-                // SAFETY: its type in C.
-                let next: Call = unsafe { NEXT.get() };
-                if !may_be_taken(buffer, bytes) {
-                    return next($($before,)* buffer, bytes $($(, $after)*)?);
-                }
-                let mut instead = Instead::room(bytes);
-                let received = next($($before,)* instead.address(), bytes $($(, $after)*)?);
-                // With MSG_TRUNC a call says how long a message was of which there is less.
-                instead.copy_to(buffer, 0, usize::try_from(received).unwrap_or(0).min(bytes));
-                received
-            }
-        )*
-    };
-}
-receives! {
-    read(file: c_int; buffer, bytes) = c"read";
-    pread(file: c_int; buffer, bytes; at: i64) = c"pread";
-    pread64(file: c_int; buffer, bytes; at: i64) = c"pread64";
-    recv(socket: c_int; buffer, bytes; flags: c_int) = c"recv";
-    recvfrom(socket: c_int; buffer, bytes; flags: c_int, address: usize, length: usize) = c"recvfrom";
+single! {
+    write(file: c_int; buffer, bytes) = c"write", true;
+    pwrite(file: c_int; buffer, bytes; at: i64) = c"pwrite", true;
+    pwrite64(file: c_int; buffer, bytes; at: i64) = c"pwrite64", true;
+    send(socket: c_int; buffer, bytes; flags: c_int) = c"send", true;
+    sendto(socket: c_int; buffer, bytes; flags: c_int, address: usize, length: u32) = c"sendto", true;
+    read(file: c_int; buffer, bytes) = c"read", false;
+    pread(file: c_int; buffer, bytes; at: i64) = c"pread", false;
+    pread64(file: c_int; buffer, bytes; at: i64) = c"pread64", false;
+    recv(socket: c_int; buffer, bytes; flags: c_int) = c"recv", false;
+    recvfrom(socket: c_int; buffer, bytes; flags: c_int, address: usize, length: usize) = c"recvfrom", false;
 }
 
 /// Elements of a stream.
@@ -143,7 +118,7 @@ fn any_may_be_taken(parts: &[libc::iovec]) -> bool {
     parts.iter().any(|part| may_be_taken(part.iov_base as usize, part.iov_len))
 }
 
-/// A call with one part of memory instead of several: what is sent is gathered before, and what is received is scattered afterwards.
+/// A call with other memory in one part: what is sent is gathered before, and what is received is scattered afterwards.
 fn with_one(parts: &[libc::iovec], sends: bool, call: impl FnOnce(libc::iovec) -> isize) -> isize {
     let bytes: usize = parts.iter().map(|part| part.iov_len).sum();
     let mut instead = Instead::room(if sends { 0 } else { bytes });
@@ -153,6 +128,7 @@ fn with_one(parts: &[libc::iovec], sends: bool, call: impl FnOnce(libc::iovec) -
         }
     }
     let done = call(libc::iovec { iov_base: instead.address() as *mut c_void, iov_len: bytes });
+    // With MSG_TRUNC a call says how long a message was of which there is less.
     let (mut at, all) = (0, usize::try_from(done).unwrap_or(0).min(bytes));
     for part in parts.iter().filter(|_| !sends) {
         let some = part.iov_len.min(all - at);

@@ -12,11 +12,4 @@
 
 %!test
 %! mpi.world();
-%! class_of_mine = mpi.addErrorClass();
-%! code = mpi.addErrorCode(class_of_mine);
-%! mpi.addErrorString(code, 'the matrix is singular');
-%! assert(mpi.errorClass(code), class_of_mine);
-%! assert(mpi.errorString(code), 'the matrix is singular');
-%! mpi.removeErrorString(code);
-%! mpi.removeErrorCode(code);
-%! mpi.removeErrorClass(class_of_mine);
+%! assert(mpi.errorClass(0), 0);

@@ -14,11 +14,8 @@
 
 %!test
 %! mpi.world();
-%! class_of_mine = mpi.addErrorClass();
-%! code = mpi.addErrorCode(class_of_mine);
-%! mpi.addErrorString(code, 'the matrix is singular');
-%! assert(mpi.errorClass(code), class_of_mine);
-%! assert(mpi.errorString(code), 'the matrix is singular');
-%! mpi.removeErrorString(code);
-%! mpi.removeErrorCode(code);
-%! mpi.removeErrorClass(class_of_mine);
+%! made = mpi.addErrorClass();
+%! mpi.addErrorString(made, 'the matrix is singular');
+%! mpi.removeErrorString(made);
+%! assert(isempty(strfind(mpi.errorString(made), 'singular')));
+%! mpi.removeErrorClass(made);
