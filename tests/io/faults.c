@@ -81,6 +81,22 @@ static void check_intact(MPI_File file)
     }
 }
 
+/* A file that rank 0 accesses for all in collective calls ("enable"), or that each accesses for itself ("disable"). */
+static MPI_File scratch_buffered(const char *name, const char *buffering)
+{
+    MPI_File file;
+    MPI_Info info;
+    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "cb_nodes", "1"));
+    OK(MPI_Info_set(info, "cb_buffer_size", "5000"));
+    OK(MPI_Info_set(info, "romio_cb_write", buffering));
+    OK(MPI_Info_set(info, "romio_cb_read", buffering));
+    OK(MPI_File_open(MPI_COMM_WORLD, path_of(name), mode, info, &file));
+    OK(MPI_Info_free(&info));
+    return file;
+}
+
 static void writes(MPI_File file, int bad, int number, int class)
 {
     MPI_Request request;
@@ -132,16 +148,7 @@ static void reads(MPI_File file, int bad, int number, int class)
 /* Whoever accesses the file for the others has the error, and all others hear of it. */
 static void by_others(int number, int class)
 {
-    MPI_File file;
-    MPI_Info info;
-    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
-    OK(MPI_Info_create(&info));
-    OK(MPI_Info_set(info, "cb_nodes", "1"));
-    OK(MPI_Info_set(info, "cb_buffer_size", "5000"));
-    OK(MPI_Info_set(info, "romio_cb_write", "enable"));
-    OK(MPI_Info_set(info, "romio_cb_read", "enable"));
-    OK(MPI_File_open(MPI_COMM_WORLD, path_of("by_others"), mode, info, &file));
-    OK(MPI_Info_free(&info));
+    MPI_File file = scratch_buffered("by_others", "enable");
     writing_fails = rank == 0 ? number : 0;
     FAILS(class, MPI_File_write_at_all(file, behind(), block, BLOCK, MPI_BYTE, MPI_STATUS_IGNORE));
     OK(MPI_File_write_at_all(file, (MPI_Offset)rank * BLOCK, block, BLOCK, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -209,7 +216,7 @@ static void deleted(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    MPI_File file = scratch("faults");
+    MPI_File file = scratch_buffered("faults", "disable");
     fill(block, BLOCK, (unsigned)rank);
     OK(MPI_File_write_at_all(file, (MPI_Offset)rank * BLOCK, block, BLOCK, MPI_BYTE, MPI_STATUS_IGNORE));
     for (int i = 0; i < (int)(sizeof faults / sizeof *faults); i++) {
