@@ -130,6 +130,8 @@ pub struct State {
     landings: Landings,
     /// Long messages of which it is not decided how they are to move.
     undecided: VecDeque<Announced>,
+    /// Long messages that this process has announced, for receivers that compute.
+    offers: Vec<point_to_point::Offer>,
     /// Whether a message is sent whose sender waits for another one.
     crossing: bool,
     /// Who announced the message that was read last from its sender's memory.
@@ -247,6 +249,7 @@ impl State {
             pool: Pool::default(),
             landings: Landings::default(),
             undecided: VecDeque::new(),
+            offers: Vec::new(),
             crossing: false,
             awaited_by: None,
             attached: None,
@@ -356,6 +359,7 @@ impl Instance {
     /// The very end: processes of other jobs may take this one's end for a good one.
     pub fn leave(&self) {
         let mut state = self.lock();
+        state.transport.uninvite(state.own);
         state.say_bye();
         state.settle_balance(&self.waiter);
         drop(state);

@@ -33,6 +33,8 @@ const TAKEN_MAX: u32 = 4;
 const GUARDED_SPINS: u32 = 3 * SPINS;
 /// One wait of so many offers it nevertheless, to see whether somebody is still there.
 const GUARDED_WAITS: u32 = 64;
+/// Looks between which a sender sees whether a receiver computes to which it may write.
+const LOOKS_BEFORE_WRITING: u32 = 16;
 /// Bytes of an announced message that are copied in the time of one look: whoever announced one looks on until the copy
 /// may be done, since waking up would cost more than what is left of it.
 pub(crate) const BYTES_PER_LOOK: u64 = 64;
@@ -141,6 +143,12 @@ impl Instance {
                     }
                     // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                     look = 0;
+                }
+                if !state.offers.is_empty()
+                    && look.is_multiple_of(if self.facts.crowded { 1 } else { LOOKS_BEFORE_WRITING })
+                    && state.write_where_invited()?
+                {
+                    continue;
                 }
                 if look == SPINS && !self.facts.crowded {
                     self.waiter.call_helpers();

@@ -30,6 +30,7 @@
 //! post     for each rank of this host a ring to the post and one from it   if the job has other hosts as well
 //! intakes  for each host what has come from it and was not taken          if the job has other hosts as well
 //! shelves  one for each rank of this host                                 with the rings, see `shelf`
+//! cards    for the invitations of each rank of this host                   with the rings, see `invitation`
 //! notes    for what each rank of this host waits, in words                 see `rest`
 //! ```
 //!
@@ -44,6 +45,7 @@ use crate::bell::{Bell, BellPipe};
 use crate::error::Result;
 use crate::hosts::Placement;
 use crate::intake::{INTAKE_BYTES, INTAKE_WORDS, Intake, LinkSource};
+use crate::invitation::{CARD_WORDS, CARDS, Card};
 use crate::link::{LinkPipe, Token};
 use crate::memory::UserMemory;
 use crate::process::{self, Watched, can_copy_between_processes};
@@ -73,7 +75,7 @@ pub const ENV_ENGINE: &str = "POSTRIDER_ENGINE";
 pub const ENV_PARENT: &str = "POSTRIDER_PARENT";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"postride");
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const KEY: usize = 40;
 const POST_BELL: usize = 64;
 const ENDED_WELL: usize = 72;
@@ -86,6 +88,7 @@ const BOARD: usize = 4096;
 const GONE_MAX: u32 = ((BOARD - GONE) / 4 - 1) as u32;
 const SLOT_BYTES: usize = 192;
 const LINK_BYTES: usize = 32;
+const CARD_BYTES: usize = 8 * CARD_WORDS;
 
 const _: () = assert!(8 + 4 * INTAKE_WORDS <= LINK_BYTES);
 const LEFT_NOTHING: usize = 176;
@@ -534,6 +537,16 @@ impl Job {
         (Tray::new(readers), self.segment.place(shelf + layout::bytes(index), TRAY_BYTES))
     }
 
+    /// The cards on which rank `owner` invites.
+    ///
+    /// # Panics
+    /// When the rank is on another host.
+    #[must_use]
+    pub fn cards(&self, owner: u32) -> [Card<'_>; CARDS] {
+        let cards = self.layout.cards + self.local_place(owner) * CARDS * CARD_BYTES;
+        std::array::from_fn(|index| Card::new(self.segment.words64(cards + index * CARD_BYTES)))
+    }
+
     /// Which of the ranks of this host `rank` is.
     fn local_place(&self, rank: u32) -> usize {
         assert!(self.placement.host_of(rank) == self.host, "rank {rank} is on another host");
@@ -583,6 +596,7 @@ struct Layout {
     post: usize,
     intakes: usize,
     shelves: usize,
+    cards: usize,
     notes: usize,
     bytes: usize,
 }
@@ -601,9 +615,10 @@ impl Layout {
         let others = if placement.hosts() > 1 { placement.hosts() as usize } else { 0 };
         let shelves = intakes + others * INTAKE_BYTES;
         let owners = if shape.transport == Transport::SharedMemory { local } else { 0 };
-        let notes = shelves + owners * SHELF_BYTES;
+        let cards = shelves + owners * SHELF_BYTES;
+        let notes = cards + owners * CARDS * CARD_BYTES;
         let bytes = notes + local * NOTE_BYTES;
-        Self { map, links, rings, post, intakes, shelves, notes, bytes }
+        Self { map, links, rings, post, intakes, shelves, cards, notes, bytes }
     }
 }
 
@@ -717,6 +732,12 @@ impl Slot<'_> {
     pub fn waits(&self) -> bool {
         let name = self.segment.word64(self.base + 32).load(Relaxed).to_le_bytes();
         name[0] != 0 && !RETURNING.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// How many calls of MPI the rank has made.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.segment.word64(self.base + rest::CALLS).load(Relaxed)
     }
 
     /// Says that the call of MPI in which the rank is leaves nothing behind for which others may need the rank while it computes.

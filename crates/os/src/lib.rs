@@ -14,6 +14,7 @@ pub mod hall;
 pub mod handover;
 pub mod hosts;
 pub mod intake;
+pub mod invitation;
 #[cfg(not(loom))]
 pub mod job;
 pub mod launch;

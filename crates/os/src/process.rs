@@ -101,6 +101,12 @@ pub fn can_copy_between_processes() -> bool {
     read_from(std::process::id(), place.address() as u64, place.offset(1), 1).is_ok()
 }
 
+/// Whether valgrind watches this process: it takes memory for unset that another process has written.
+#[must_use]
+pub fn is_under_valgrind() -> bool {
+    std::env::var_os("LD_PRELOAD").is_some_and(|libraries| libraries.to_string_lossy().contains("vgpreload_"))
+}
+
 /// Opens the pipe that is descriptor `descriptor` of process `pid`, to write to it without ever waiting.
 ///
 /// # Errors

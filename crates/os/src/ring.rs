@@ -124,6 +124,12 @@ impl Producer {
         true
     }
 
+    /// Where the next packet will begin.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.tail
+    }
+
     /// Whether the consumer has said that it has taken every packet (see [`Consumer::settle`]).
     #[inline]
     #[must_use]
@@ -179,6 +185,12 @@ pub struct Packet {
 impl Consumer {
     fn over(cells: Cells) -> Self {
         Self { cells, head: 0, published: 0 }
+    }
+
+    /// Where the next packet begins, as the producer counts.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.head
     }
 
     /// The oldest packet, which stays in the ring.

@@ -46,6 +46,9 @@ pub enum NullMessage {
     NoProcess,
 }
 
+/// Receives of no more than so many bytes get messages that nobody announces.
+const INVITED_BYTES_MIN: u64 = 32 << 10;
+
 /// The greatest tag (`MPI_TAG_UB`).
 pub const TAG_MAX: i32 = i32::MAX;
 
@@ -111,7 +114,12 @@ impl State {
     pub fn irecv(&mut self, message: Message) -> Result<Key> {
         match self.pattern(message.communicator, message.peer, message.tag)? {
             Some((context, pattern)) => {
-                self.post_receive(message.communicator, context, pattern, message.buffer)
+                let is_long = message.buffer.bytes() > INVITED_BYTES_MIN;
+                let key = self.post_receive(message.communicator, context, pattern, message.buffer)?;
+                if is_long {
+                    self.invite(key, message.communicator, context, pattern);
+                }
+                Ok(key)
             }
             None => {
                 let done = Work::Done(Completion::good(Status::PROC_NULL));
@@ -174,7 +182,7 @@ impl State {
         };
         self.requests.check_room(1)?;
         let MatchedMessage { communicator, context, envelope, arrived } = self.messages.remove(key)?;
-        let receiving = Receiving { buffer, context, matched: None, arrived: 0 };
+        let receiving = Receiving { buffer, context, matched: None, arrived: 0, card: None };
         let key = self.insert_request(communicator, Work::Receive(receiving))?;
         self.take_over(key, envelope, arrived)?;
         Ok(key)

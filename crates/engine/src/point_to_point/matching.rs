@@ -33,7 +33,18 @@ impl Pattern {
         self.source.is_none_or(|source| source == envelope.source)
             && self.tag.is_none_or(|tag| tag == envelope.tag)
     }
+
+    /// Whether there is a message that fits both.
+    fn overlaps(self, other: Self) -> bool {
+        fn meet<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.is_none() || other.is_none() || one == other
+        }
+        meet(self.source, other.source) && meet(self.tag, other.tag)
+    }
 }
+
+/// The most posted receives that [`Matching::is_first`] looks at.
+const LOOKED_AT: usize = 32;
 
 /// The two queues of every context. `R` stands for a receive, `M` for a message.
 #[derive(Debug)]
@@ -127,6 +138,14 @@ impl<R: Copy + PartialEq, M> Matching<R, M> {
         let queues = self.contexts.get(&context);
         let is_held = |queues: &Queues<R, M>| queues.unexpected.iter().any(|(held, _)| pattern.fits(*held));
         queues.is_none_or(|queues| queues.posted.is_empty() && !is_held(queues))
+    }
+
+    /// Whether the next message that fits `pattern` is for `receive`, which was posted with it: no receive before it could take one. Only few are looked at.
+    #[must_use]
+    pub fn is_first(&self, context: u64, pattern: Pattern, receive: R) -> bool {
+        let queues = self.contexts.get(&context);
+        let mut posted = queues.iter().flat_map(|queues| &queues.posted).take(LOOKED_AT);
+        posted.find(|(other, _)| other.overlaps(pattern)).is_some_and(|(_, first)| *first == receive)
     }
 
     /// Whether nothing is in the context's queues.
@@ -248,6 +267,13 @@ mod tests {
                         prop_assert_eq!(matching.take_unexpected(context, pattern).map(|m| m.1), expected);
                         if expected.is_none() {
                             matching.post(context, pattern, number);
+                            let competes = |(_, other, _): &(u64, Pattern, usize)| {
+                                let mut messages = (0..3).flat_map(|source| (0..3).map(move |tag| Envelope { source, tag }));
+                                messages.any(|message| pattern.fits(message) && other.fits(message))
+                            };
+                            let before = naive.receives.iter().filter(|receive| receive.0 == context);
+                            let is_first = before.clone().count() < LOOKED_AT && !before.into_iter().any(competes);
+                            prop_assert_eq!(matching.is_first(context, pattern, number), is_first);
                             naive.receives.push((context, pattern, number));
                         }
                     }

@@ -1,12 +1,13 @@
 //! Point-to-point communication (MPI 5.0, chapter 3).
 //!
-//! [`matching`] decides which receive gets which message, `protocol` moves the bytes, [`request`] keeps what is under way,
+//! [`matching`] decides which receive gets which message, `protocol` moves the bytes, `invitations` where their receiver computes, [`request`] keeps what is under way,
 //! `buffered` serves buffered sends, `multicast` gives one message to several, and `calls` are the operations themselves, as methods of the instance.
 
 pub mod buffer;
 mod buffered;
 mod calls;
 mod completion;
+mod invitations;
 pub mod matching;
 mod multicast;
 mod pool;
@@ -20,6 +21,7 @@ pub use buffered::BufferOwner;
 pub(crate) use calls::no_such_rank;
 pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
 pub use completion::{Found, Outcome, Want};
+pub(crate) use invitations::Offer;
 pub(crate) use pool::Pool;
 pub(crate) use protocol::{Announced, Arrived, Outgoing, received};
 pub(crate) use request::Work;

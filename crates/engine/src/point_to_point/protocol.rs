@@ -3,8 +3,8 @@
 //! - *Eager*: the message travels with its envelope; the send is complete as soon as the transport has taken it.
 //! - *Rendezvous*, for messages longer than the transport's limit: the message is announced. Once it is matched, the
 //!   receiver reads it from the sender's memory and says so (`Fetched`), or asks for it (`Clear`) and gets it in pieces, while both are in MPI and
-//!   that is faster, or where the system allows nothing else. While the receiver computes its helper matches the message, and has a
-//!   sender that waits write it (`Place`, `Placed`).
+//!   that is faster, or where the system allows nothing else. While the receiver computes a sender that waits writes it (`Placed`), where the receiver has
+//!   invited it (`invitations`) or as the receiver's helper says once it has matched the message (`Place`).
 //! - A synchronous send is complete when the receiver has said that the message is matched.
 //! - Messages to oneself are copied once, or held like any message that came too early.
 //!
@@ -170,8 +170,16 @@ impl State {
         bytes: u64,
         packed: Option<OwnedMemory>,
     ) -> Result<Key> {
-        let sending =
-            Sending { peer: route.peer, tag, context: route.context, memory, bytes, packed, matched: false };
+        let sending = Sending {
+            peer: route.peer,
+            tag,
+            context: route.context,
+            memory,
+            bytes,
+            packed,
+            announced_at: None,
+            matched: false,
+        };
         self.insert_request(route.communicator, Work::Send(sending))
     }
 
@@ -194,7 +202,13 @@ impl State {
             self.patience = (buffer.bytes() / BYTES_PER_LOOK).min(PATIENCE_MAX) as u32;
         }
         let words = [u64::from(request.0), buffer.bytes(), address];
+        let position = self.transport.position_of_next(route.peer);
         self.send_control(route.peer, Header { kind: Kind::Announce, words, ..route.header(tag) })?;
+        if let Some(position) = position
+            && self.outgoing[route.peer as usize].is_empty()
+        {
+            self.offer(request, position);
+        }
         Ok(request)
     }
 
@@ -269,7 +283,7 @@ impl State {
         pattern: Pattern,
         buffer: Buffer,
     ) -> Result<Key> {
-        let receiving = Receiving { buffer, context, matched: None, arrived: 0 };
+        let receiving = Receiving { buffer, context, matched: None, arrived: 0, card: None };
         let key = self.insert_request(communicator, Work::Receive(receiving))?;
         match self.matching.take_unexpected(context, pattern) {
             Some((envelope, arrived)) => self.take_over(key, envelope, arrived)?,
@@ -309,7 +323,7 @@ impl State {
         self.send_control(peer, Header::control(Kind::Matched, [request, 0, 0]))
     }
 
-    fn receiving(&mut self, key: Key) -> Result<&mut Receiving> {
+    pub(super) fn receiving(&mut self, key: Key) -> Result<&mut Receiving> {
         match self.requests.get_mut(key).map(|request| &mut request.work) {
             Ok(Work::Receive(receiving)) => Ok(receiving),
             _ => Err(lost("receive")),
@@ -320,7 +334,13 @@ impl State {
     #[inline]
     fn deliver(&mut self, receive: Key, envelope: Envelope, body: &mut Body) -> Result<()> {
         let bytes = body.bytes() as u64;
-        let receiving = self.receiving(receive)?;
+        let mut receiving = self.receiving(receive)?;
+        if receiving.card.is_some() {
+            if !self.take_back(receive)? {
+                return Err(lost("written message"));
+            }
+            receiving = self.receiving(receive)?;
+        }
         let filled = receiving.buffer.fill_from(body, bytes.min(receiving.buffer.bytes()) as usize);
         let mut completion = receiving.ended(envelope, bytes);
         if let Err(error) = filled {
@@ -344,8 +364,12 @@ impl State {
         if self.is_partitioned(receive) {
             return self.meet_sender(receive, peer, request, bytes);
         }
+        let is_written = !self.take_back(receive)?;
         let receiving = self.receiving(receive)?;
         receiving.matched = Some(Status { bytes, ..receiving.ended(envelope, bytes).status });
+        if is_written {
+            return Ok(());
+        }
         self.choose_way(Announced { receive, envelope, peer, request, bytes, address, looks: 0 })
     }
 
@@ -471,12 +495,7 @@ impl State {
                 self.take_part(key_of(first), peer, second, &mut body)
             }
             Kind::Piece => self.take_piece(key_of(first), second, &mut body),
-            Kind::Placed => {
-                let Some(Status { bytes, .. }) = self.receiving(key_of(first))?.matched else {
-                    return Err(lost("receive"));
-                };
-                self.arrive(key_of(first), bytes)
-            }
+            Kind::Placed => self.arrive(key_of(first), second),
             Kind::Fetched | Kind::Matched => {
                 self.sending(key_of(first), peer)?;
                 self.patience = 0;
@@ -513,10 +532,10 @@ impl State {
         self.counters.bytes_copied_once += bytes;
         self.patience = 0;
         self.finish(request, Completion::good(Status::EMPTY));
-        self.send_control(peer, Header::control(Kind::Placed, [receiver, 0, 0]))
+        self.send_control(peer, Header::control(Kind::Placed, [receiver, bytes, 0]))
     }
 
-    fn sending(&mut self, key: Key, peer: u32) -> Result<&mut Sending> {
+    pub(super) fn sending(&mut self, key: Key, peer: u32) -> Result<&mut Sending> {
         match self.requests.get_mut(key).map(|request| &mut request.work) {
             Ok(Work::Send(sending)) if sending.peer == peer => Ok(sending),
             _ => Err(lost("send")),
@@ -562,6 +581,11 @@ impl State {
         if receiving.arrived >= status.bytes {
             let envelope = Envelope { source: status.source as u32, tag: status.tag };
             let completion = receiving.ended(envelope, status.bytes);
+            if let Some(index) = receiving.card.take()
+                && let Some(card) = self.transport.card(self.own, index)
+            {
+                card.clear();
+            }
             self.counters.received(completion.status.bytes);
             self.finish(receive, completion);
         }
@@ -669,7 +693,7 @@ impl State {
             }
             Work::Receive(receiving) => {
                 let context = receiving.context;
-                if self.matching.withdraw(context, key) {
+                if self.take_back(key)? && self.matching.withdraw(context, key) {
                     self.finish(key, cancelled);
                 }
             }

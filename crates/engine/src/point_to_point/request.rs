@@ -120,6 +120,8 @@ pub(crate) struct Sending {
     pub bytes: u64,
     /// Keeps `memory` alive when the message had to be packed.
     pub packed: Option<OwnedMemory>,
+    /// Where in the ring its announcement begins.
+    pub announced_at: Option<u64>,
     /// Whether the receiver has agreed to take it: too late to cancel.
     pub matched: bool,
 }
@@ -131,8 +133,10 @@ pub(crate) struct Receiving {
     pub context: u64,
     /// Envelope and length, once matched.
     pub matched: Option<Status>,
-    /// Bytes of an announced message that have come in pieces.
+    /// Bytes of an announced message that are there, in pieces or written by the sender.
     pub arrived: u64,
+    /// The card that invites its sender to write it.
+    pub card: Option<usize>,
 }
 
 /// A persistent request (section 3.9).

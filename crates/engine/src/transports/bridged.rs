@@ -367,6 +367,11 @@ impl Bridged {
         self.link(peer).map_or_else(|| self.inner.is_near(peer), |link| link.carried.is_none())
     }
 
+    /// What leads to `peer` if it is of this job.
+    pub(super) fn to_inner(&self, peer: u32) -> Option<&Transport> {
+        self.link(peer).is_none().then_some(&self.inner)
+    }
+
     pub(super) fn seat(&self, peer: u32) -> Option<(&Job, u32)> {
         let Some(link) = self.link(peer) else { return self.inner.seat(peer) };
         link.peer.as_ref().filter(|_| link.carried.is_none()).map(|(job, rank)| (&**job, *rank))

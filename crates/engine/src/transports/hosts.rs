@@ -60,6 +60,12 @@ impl Hosts {
         self.place(peer) != ELSEWHERE
     }
 
+    /// The rings, and the place of `peer` there if it is on this host.
+    pub(super) fn rings_to(&self, peer: u32) -> Option<(&SharedMemory, u32)> {
+        let place = self.place(peer);
+        (place != ELSEWHERE).then_some((&self.rings, place))
+    }
+
     #[inline]
     pub(super) fn limits(&self, peer: u32) -> Limits {
         if self.is_near(peer) { self.rings.limits() } else { self.post.limits() }

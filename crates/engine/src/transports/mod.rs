@@ -19,6 +19,7 @@ use std::time::Duration;
 use postrider_abi::MPI_ERR_OTHER;
 use postrider_os::file::Inbox;
 use postrider_os::hosts::Placement;
+use postrider_os::invitation::{Card, Invitation};
 use postrider_os::job::{self, Job, Shape};
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
@@ -569,6 +570,52 @@ impl Transport {
             Self::Bridged(transport) => transport.inner.rise(),
             _ => false,
         }
+    }
+
+    /// The rings of this host, and the place of `peer` there, if it is of this job and has one.
+    fn rings_to(&self, peer: u32) -> Option<(&shared_memory::SharedMemory, u32)> {
+        match self {
+            Self::SharedMemory(transport) => Some((transport, peer)),
+            Self::Hosts(transport) => transport.rings_to(peer),
+            Self::Bridged(transport) => transport.to_inner(peer)?.rings_to(peer),
+            Self::Alone | Self::File(_) | Self::Simulated(_) => None,
+        }
+    }
+
+    /// Where in the ring to `peer` the next packet will begin, if it has one.
+    pub(crate) fn position_of_next(&self, peer: u32) -> Option<u64> {
+        self.rings_to(peer).map(|(rings, place)| rings.position_of_next(place))
+    }
+
+    /// Invites `peer` to write the message that comes next from it; returns the card.
+    pub(crate) fn invite(&self, peer: u32, invitation: Invitation) -> Option<usize> {
+        self.rings_to(peer).and_then(|(rings, place)| rings.invite(place, invitation))
+    }
+
+    /// A card of this process, whose rank is `own`.
+    pub(crate) fn card(&self, own: u32, index: usize) -> Option<Card<'_>> {
+        self.rings_to(own).map(|(rings, place)| rings.cards(place)[index])
+    }
+
+    /// Nobody is to write anything to this process any more.
+    pub(crate) fn uninvite(&self, own: u32) {
+        let cards = self.rings_to(own).map(|(rings, place)| rings.cards(place));
+        cards.iter().flatten().for_each(|card| {
+            let _ = card.take_back();
+        });
+    }
+
+    /// Accepts an invitation of `peer` that is meant for a message.
+    pub(crate) fn accept(&self, peer: u32, is_meant: impl Fn(&Invitation) -> bool) -> Option<Invitation> {
+        let (rings, place) = self.rings_to(peer)?;
+        rings.cards(place).iter().find_map(|card| card.accept(&is_meant))
+    }
+
+    /// How many calls of MPI `peer` has made, if it can be seen that it is in none now.
+    pub(crate) fn calls_of_computing(&self, peer: u32) -> Option<u64> {
+        let (job, rank) = self.seat(peer)?;
+        let slot = job.slot(rank);
+        (!slot.is_in_mpi()).then(|| slot.calls())
     }
 
     /// The segment in which `peer` says what it does, and its rank there; none where that cannot be seen.

@@ -14,6 +14,7 @@ use std::io;
 use std::sync::Arc;
 
 use postrider_os::handover::Handover;
+use postrider_os::invitation::{CARDS, Card, Invitation};
 use postrider_os::job::{Job, RankBell};
 use postrider_os::memory::UserMemory;
 use postrider_os::process;
@@ -60,6 +61,8 @@ pub struct SharedMemory {
     eager_bytes_max: usize,
     piece_bytes_max: usize,
     single_copy: SingleCopy,
+    /// Whether others may write to this process.
+    can_invite: bool,
 }
 
 impl SharedMemory {
@@ -88,6 +91,7 @@ impl SharedMemory {
             eager_bytes_max: EAGER_BYTES_MAX.min(room),
             piece_bytes_max: PIECE_BYTES_MAX.min(room),
             single_copy,
+            can_invite: !process::is_under_valgrind(),
         }
     }
 
@@ -123,6 +127,25 @@ impl SharedMemory {
             self.bells[place as usize].ring();
         }
         sent
+    }
+
+    /// Where in the ring to the process of a place the next packet will begin.
+    pub(super) fn position_of_next(&self, place: u32) -> u64 {
+        self.producers[place as usize].position()
+    }
+
+    /// The cards of the process of a place.
+    pub(super) fn cards(&self, place: u32) -> [Card<'_>; CARDS] {
+        self.job.cards(self.ranks[place as usize])
+    }
+
+    /// Invites the process of a place on a card that is not in use, to write the message that comes next from it.
+    pub(super) fn invite(&self, place: u32, invitation: Invitation) -> Option<usize> {
+        let cards = self.cards(self.place as u32);
+        let index = cards.iter().position(|card| self.can_invite && !card.is_in_use())?;
+        let position = self.consumers[place as usize].position();
+        cards[index].lay_out(&Invitation { position, ..invitation });
+        Some(index)
     }
 
     /// What goes through the shelf: messages that are worth it, and fit.

@@ -49,7 +49,7 @@ pub enum Kind {
     /// The receiver computes, and wants the sender to write an announced message to its memory: `[sender request, receiver request,
     /// address]`; answered by `Placed`, or by pieces.
     Place = 11,
-    /// The sender has written a message to the receiver's memory: `[receiver request]`.
+    /// The sender has written so much of a message to the receiver's memory: `[receiver request, bytes]`.
     Placed = 12,
 }
 
@@ -86,8 +86,8 @@ impl Kind {
     pub fn words(self) -> usize {
         match self {
             Self::Eager => 0,
-            Self::EagerSynchronous | Self::Fetched | Self::Matched | Self::Cancel | Self::Placed => 1,
-            Self::Clear | Self::Piece | Self::Cancelled => 2,
+            Self::EagerSynchronous | Self::Fetched | Self::Matched | Self::Cancel => 1,
+            Self::Clear | Self::Piece | Self::Cancelled | Self::Placed => 2,
             Self::Announce | Self::OneSided | Self::Place => 3,
         }
     }
