@@ -126,12 +126,18 @@ static void atomic_and_plain(void *context, int round, double *spent_s)
     }
 }
 
+/* The blocks of a rank, or the one that it has. */
+static size_t block_bytes(const struct io *io)
+{
+    return io->bytes < BLOCK_BYTES ? io->bytes : BLOCK_BYTES;
+}
+
 static void check_blocks(struct io *io, int rounds)
 {
     size_t total = io->bytes * (size_t)io->ranks;
     int *content = io_content(io, total);
     for (size_t i = 0; content != NULL && i < total / sizeof *content; i++)
-        if (content[i] != (int)(i * sizeof *content / BLOCK_BYTES) % io->ranks + rounds - 1)
+        if (content[i] != (int)(i * sizeof *content / block_bytes(io)) % io->ranks + rounds - 1)
             io_wrong("after writes through views that do not overlap");
     free(content);
 }
@@ -139,14 +145,14 @@ static void check_blocks(struct io *io, int rounds)
 static void disjoint(struct io *io)
 {
     struct disjoint d = {io, MPI_FILE_NULL, measure_buffer(io->bytes), (int)(io->bytes / sizeof(int))};
-    int block = BLOCK_BYTES / (int)sizeof(int), rounds;
+    int block = (int)(block_bytes(io) / sizeof(int)), rounds;
     struct measured found[2];
     MPI_Datatype blocks;
-    MPI_Type_vector((int)(io->bytes / BLOCK_BYTES), block, block * io->ranks, MPI_INT, &blocks);
+    MPI_Type_vector((int)(io->bytes / block_bytes(io)), block, block * io->ranks, MPI_INT, &blocks);
     MPI_Type_commit(&blocks);
     io_make(io, "disjoint", d.values, 0);
     d.file = io_open(io);
-    io_try(MPI_File_set_view(d.file, (MPI_Offset)io->rank * BLOCK_BYTES, MPI_INT, blocks, "native", MPI_INFO_NULL),
+    io_try(MPI_File_set_view(d.file, (MPI_Offset)(io->rank * block_bytes(io)), MPI_INT, blocks, "native", MPI_INFO_NULL),
            "MPI_File_set_view");
     rounds = io_rounds(io, atomic_and_plain, &d, io->ranks, 2, found);
     io_close(&d.file);

@@ -40,7 +40,7 @@ up after 12 s; the reasons stand above the tables. What fails is not tried again
   files made and checked, before and after. The slow file system has forgotten what was written before it is read; elsewhere that is still in memory.
 - *atomic-contiguous* and *atomic-noncontiguous*: rank 0 writes, all others read the same ints, side by side or every other one, and find all old ones or
   all new ones (figure 8).
-- *disjoint-atomic* and *disjoint-plain*: each rank writes blocks of 4 KiB through a view of its own, in atomic mode and without it, in turn.
+- *disjoint-atomic* and *disjoint-plain*: each rank writes blocks of 4 KiB, one of 1 KiB where files are slow, through a view of its own, in atomic mode and without it, in turn.
 - *shared* and *ordered*: four records of each rank through the shared pointer, each call for itself (figure 9) or together (figure 10); time of one.
 - *darray*: a matrix in blocks of 16 x 16 numbers, dealt out cyclically; *subarray*: boxes of a cube; *tiled*: tiles of a picture that overlap by 16 points;
   *strided* and *pieces*: 64 B of each rank in turn. Names with *all* are collective. The size is that of one rank's part.
