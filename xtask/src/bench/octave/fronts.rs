@@ -73,9 +73,6 @@ pub const FILES: &[Front] = &[OctaveMatlabmpiFile, FilesBinary, FilesText];
 pub const STARTS: &[Front] =
     &[C, PythonArrays, OctaveValues, OctaveMatlabmpi, OctaveMatlabmpiFile, FilesBinary, OctaveAlone];
 
-/// What an Octave without messages runs: it says that it is there.
-const ALONE: &str = "fprintf('{\"library\":\"Octave %s alone\"}\\n', version)";
-
 impl Front {
     /// The name on the command line, in the results and in the tables.
     pub fn name(self) -> &'static str {
@@ -132,9 +129,6 @@ impl Front {
                 let prefix = environment::of_packages(&workshop.work, "front", &["mpi4py", "numpy"])?;
                 vec![prefix.join("bin/python"), folder.join("front.py"), name.into()]
             }
-            OctaveAlone if name == "start" => {
-                vec!["octave".into(), "-q".into(), "--eval".into(), ALONE.into()]
-            }
             OctavePmatlab => octave(folder.join("pmatlab").join(format!("{name}.m"))),
             _ => octave(folder.join(format!("{name}.m"))),
         })
@@ -152,7 +146,6 @@ impl Front {
                 }
                 return if name == "start" { Vec::new() } else { words };
             }
-            OctaveAlone if name == "start" => return Vec::new(),
             OctavePmatlab => return given.clone(),
             PythonValues => "values",
             PythonArrays => "arrays",
@@ -161,6 +154,7 @@ impl Front {
             OctaveMpitb => "mpitb",
             OctaveMatlabmpi | OctaveMatlabmpiFile => "matlabmpi",
             FilesBinary | FilesText => "files",
+            OctaveAlone if name == "start" => "alone",
             OctaveAlone => "save",
         };
         std::iter::once(words.to_owned()).chain(given.iter().cloned()).collect()

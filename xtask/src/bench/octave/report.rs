@@ -34,7 +34,7 @@ What is not in the tables did not run; the reasons stand below.
 - *sender-computes* is the time from before a send to when the receiver, which waits, has the value, while the sender computes without a call.
 - *strings* is half a round trip of a cell (in Python a list) with 10^5 short strings; size is that of their characters. *strings-save* is the time of
   `save -binary`, *strings-save-load* that of `save` and `load`.
-- *startup* is the time from start to end of a program that does nothing.
+- *startup* is the time from start to end of a program that does nothing; that of *octave-alone* loads the same functions of the bench.
 - *aggregation* collects at rank 0 an array that is distributed over as many hosts of a bed, with a rank on each: MPI_Gather in C, `agg` in Octave.
 - Table 2: steps are what a user does once on a machine that has the language, up to the first program; lines and names are those of a
   whole small program, which sends a vector round all ranks (`bench/octave/ring`), without comments; bandwidth is the best of all sizes; functions are
