@@ -5,7 +5,8 @@
 //! has done what it waits for, under the object's lock, takes it off the list and sets [`DONE`], with `result` before it. Who sleeps is
 //! woken once the lock is given back, and so does not wait for that; if the other dies in between, whoever buries him does it.
 //!
-//! A thread looks for a while before it sleeps if no more processes are awake than there are cores for this one.
+//! Before a thread sleeps it looks for a while, if no more processes are awake than there are cores for this one. Else it offers its core to them a few times: whoever
+//! gets it is often the one that is waited for, and has answered when the core comes back, so that nobody sleeps and nobody is woken.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -34,6 +35,10 @@ const CANCELLED: u32 = 3;
 
 /// How long a thread looks before it sleeps.
 const LOOKING: Duration = Duration::from_micros(15);
+/// How often a thread offers its core before it sleeps.
+const OFFERS: u32 = 8;
+/// An offer that takes longer has given the core to somebody who computes.
+const TAKEN: Duration = Duration::from_micros(200);
 /// How many waits may be without a look.
 const PAUSE_MAX: u32 = 255;
 /// How long a sleep is if nobody looks after the dead, and if somebody does.
@@ -107,20 +112,32 @@ pub fn wake_told() {
     TOLD.with_borrow_mut(|told| told.iter_mut().map_while(Option::take).for_each(system::wake));
 }
 
-/// Looks for a while. After looks in vain there are ever more waits without.
-fn has_come(waiter: &Waiter) -> bool {
+/// Looks for a while.
+fn look(waiter: &Waiter) -> bool {
     let started = Instant::now();
     while started.elapsed() < LOOKING {
         for _ in 0..32 {
             if waiter.state.load(Acquire) == DONE {
-                PAUSE.set((0, 0));
                 return true;
             }
             std::hint::spin_loop();
         }
     }
-    let pause = (2 * PAUSE.get().1 + 1).min(PAUSE_MAX);
-    PAUSE.set((pause, pause));
+    false
+}
+
+/// Offers the core to others for a while.
+fn offer(waiter: &Waiter) -> bool {
+    for _ in 0..OFFERS {
+        let started = Instant::now();
+        std::thread::yield_now();
+        if waiter.state.load(Acquire) == DONE {
+            return true;
+        }
+        if started.elapsed() > TAKEN {
+            break;
+        }
+    }
     false
 }
 
@@ -310,7 +327,7 @@ impl Space {
     /// Looks for a while, and says that this thread sleeps from now on, unless what it waits for is done.
     pub(super) fn begin_wait(&self, place: u32) -> bool {
         let waiter = self.waiter(place);
-        self.is_worth_looking() && has_come(waiter)
+        self.looks_for_a_while(waiter)
             || waiter.state.compare_exchange(WAITS, SLEEPS, AcqRel, Acquire).is_err()
     }
 
@@ -367,15 +384,18 @@ impl Space {
         }
     }
 
-    /// Whether there is a core to spare, and looking has not been in vain just now: others than the processes of the name space want cores, too.
-    fn is_worth_looking(&self) -> bool {
-        match PAUSE.get() {
-            (0, _) => self.has_core_to_spare(),
-            (left, all) => {
-                PAUSE.set((left - 1, all));
-                false
-            }
+    /// Looks, or offers its core, and says whether what is waited for is done. After that was in vain there are ever more waits without: others than the processes of the
+    /// name space want cores, too.
+    fn looks_for_a_while(&self, waiter: &Waiter) -> bool {
+        let (left, all) = PAUSE.get();
+        if left > 0 {
+            PAUSE.set((left - 1, all));
+            return false;
         }
+        let has_come = if self.has_core_to_spare() { look(waiter) } else { offer(waiter) };
+        let pause = if has_come { 0 } else { (2 * all + 1).min(PAUSE_MAX) };
+        PAUSE.set((pause, pause));
+        has_come
     }
 
     /// Whether no more processes are awake than there are cores.

@@ -1,4 +1,4 @@
-//! A part of mpi4py's suite with three ranks on h1, h2 and h3, each way of transfer; with `--all`, the whole suite.
+//! A part of mpi4py's suite with three ranks on h1, h2 and h3, each way of transfer; with `--all`, the whole suite, but not by scp.
 
 use super::programs;
 use crate::hosts::bed::{Firewall, Options};
@@ -32,13 +32,12 @@ pub fn plan(arguments: &Arguments) -> Result<(Options, Vec<Case>)> {
     for &way in &arguments.ways {
         for &ranks in &arguments.ranks {
             let modules = match way {
-                _ if arguments.all => &[],
                 Way::FileScp => MODULES_BY_SCP,
+                _ if arguments.all => &[],
                 _ => MODULES,
             };
-            for module in
-                modules.iter().map(|&module| vec![module.to_owned()]).chain(arguments.all.then(Vec::new))
-            {
+            let whole = (arguments.all && modules.is_empty()).then(Vec::new);
+            for module in modules.iter().map(|&module| vec![module.to_owned()]).chain(whole) {
                 let (suite, arguments) = (Arc::clone(&suite), arguments.clone());
                 let shown = module.first().map_or("all", String::as_str);
                 let name = format!("{shown} ranks {ranks} {}", way.name());
@@ -70,7 +69,9 @@ fn run(
     let options = suite.options(modules)?;
     program.extend(options.iter().map(String::as_str));
     let hosts = programs::hosts(ranks);
-    let command = arguments.launch(&["--label", "--hosts", &hosts], Some(way), &program);
+    // All ranks see the same files there.
+    let launching = ["--label", "--hosts", &hosts, "-x", "TMPDIR=/shared"];
+    let command = arguments.launch(&launching, Some(way), &program);
     let ended = stage.run_within(0, &command, stage.limit * PATIENCE)?;
     let records = Records::read(&folder, ranks)?;
     std::fs::remove_dir_all(&folder)?;
