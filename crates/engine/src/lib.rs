@@ -180,6 +180,8 @@ pub struct State {
     sleepers: u32,
     /// In how many waits, one after the other, somebody has taken the core that was offered.
     offers_taken: u32,
+    /// Whether that was so in the last one.
+    offer_taken: bool,
     /// Waits that may have kept their core from others, where each rank should have one.
     guarded_waits: u32,
     /// Whether a wait has slept and has not returned.
@@ -274,6 +276,7 @@ impl State {
             beside: false,
             sleepers: 0,
             offers_taken: 0,
+            offer_taken: false,
             guarded_waits: 0,
             rests: false,
             rest: rest::Rest::default(),

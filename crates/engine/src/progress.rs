@@ -26,10 +26,12 @@ const CROWDED_OFFERS: u32 = 8;
 const SPINS_AT_ONCE: u32 = 64;
 /// An offer of a core that takes longer has been taken: there is somebody else on it.
 const TAKEN_SECONDS: f64 = 2e-6;
-/// After so many waits whose first offer was taken, one after the other, a rank that should have a core to itself goes back to where it began.
+/// One that takes longer than this has given it to somebody who computes. Who sleeps gets the core back sooner, when it is woken.
+const LOST_SECONDS: f64 = 1e-3;
+/// After so many waits in which an offer was taken, one after the other, a rank that should have a core to itself goes back to where it began.
 const TAKEN_MAX: u32 = 4;
-/// After twice as many it is no rank that takes it, but somebody who computes, and keeps it for milliseconds. So it is offered no more, and a rank sleeps after
-/// so many looks, since one that is woken has its core at once.
+/// After twice as many, or two that were lost, it is no rank that takes it, but somebody who computes, and keeps it for milliseconds. So it is offered no more, and a rank sleeps after
+/// so many looks, or at once where ranks share cores, since one that is woken has its core at once.
 const GUARDED_SPINS: u32 = 3 * SPINS;
 /// One wait of so many offers it nevertheless, to see whether somebody is still there.
 const GUARDED_WAITS: u32 = 64;
@@ -144,25 +146,12 @@ impl Instance {
                     // Whoever gets packets that are not what it waits for, as the target of operations on a window, soon gets the next.
                     look = 0;
                 }
-                if !state.offers.is_empty()
-                    && look.is_multiple_of(if self.facts.crowded { 1 } else { LOOKS_BEFORE_WRITING })
-                    && state.write_where_invited()?
-                {
-                    continue;
-                }
-                if look == SPINS && !self.facts.crowded {
-                    self.waiter.call_helpers();
-                    state.guarded_waits = state.guarded_waits.wrapping_add(1);
-                }
-                let pause = if look < keeps { relax } else { process::give_way };
-                if self.threads_meet() {
-                    drop(state);
-                    pause();
-                    state = self.lock();
-                } else if look == keeps && !self.facts.crowded {
-                    self.offer_core(&mut state);
-                } else if look >= SPINS_AT_ONCE.min(keeps) {
-                    pause();
+                if look >= SPINS_AT_ONCE.min(keeps) || self.threads_meet() {
+                    let is_lost;
+                    (state, is_lost) = self.pause_between_looks(state, look, keeps)?;
+                    if is_lost {
+                        break;
+                    }
                 }
                 look += 1;
             }
@@ -176,20 +165,66 @@ impl Instance {
         }
     }
 
-    /// The first offer of a wait where each rank has a core. The system may have put two ranks on one core while another is idle, as
-    /// it likes to when one wakes the other; and since both always run, it takes tens of milliseconds to see that.
+    /// What a wait does between two looks, once the first have followed one another: it keeps its core or offers it, and does for others what only a process does that
+    /// waits. True if the core was lost for long.
     #[cold]
-    fn offer_core(&self, state: &mut State) {
+    fn pause_between_looks<'a>(
+        &'a self,
+        mut state: GateGuard<'a, State>,
+        look: u32,
+        keeps: u32,
+    ) -> Result<(GateGuard<'a, State>, bool)> {
+        if !state.offers.is_empty() && (look >= keeps || look.is_multiple_of(LOOKS_BEFORE_WRITING)) {
+            state.write_where_invited()?;
+        }
+        if look == SPINS && !self.facts.crowded {
+            self.waiter.call_helpers();
+            state.guarded_waits = state.guarded_waits.wrapping_add(1);
+        }
+        if look >= keeps {
+            return Ok(self.offer_core(state, look == keeps));
+        }
+        if self.threads_meet() {
+            drop(state);
+            relax();
+            state = self.lock();
+        } else {
+            relax();
+        }
+        Ok((state, false))
+    }
+
+    /// Offers the core to others, the first time in this wait or once more; true if somebody has kept it for long.
+    ///
+    /// Where each rank has a core, somebody who takes it may be another rank: the system may have put two ranks on one core while another is idle, as it likes to
+    /// when one wakes the other; and since both always run, it takes tens of milliseconds to see that.
+    #[cold]
+    fn offer_core<'a>(
+        &'a self,
+        mut state: GateGuard<'a, State>,
+        is_first: bool,
+    ) -> (GateGuard<'a, State>, bool) {
         let begun = clock::seconds();
+        let is_lost = |begun| clock::seconds() - begun > LOST_SECONDS;
+        if self.threads_meet() {
+            drop(state);
+            process::give_way();
+            return (self.lock(), is_lost(begun));
+        }
         process::give_way();
-        if clock::seconds() - begun < TAKEN_SECONDS {
+        let is_lost = is_lost(begun);
+        if is_first && !std::mem::take(&mut state.offer_taken) {
             state.offers_taken = 0;
-            return;
         }
-        state.offers_taken += 1;
-        if state.offers_taken.is_multiple_of(TAKEN_MAX) {
-            process::start_on_core(self.facts.placement.place_of(self.facts.rank));
+        let is_taken = is_lost || is_first && !self.facts.crowded && clock::seconds() - begun > TAKEN_SECONDS;
+        if is_taken && !std::mem::replace(&mut state.offer_taken, true) {
+            let before = state.offers_taken;
+            state.offers_taken += if is_lost { TAKEN_MAX } else { 1 };
+            if !self.facts.crowded && state.offers_taken / TAKEN_MAX > before / TAKEN_MAX {
+                process::start_on_core(self.facts.placement.place_of(self.facts.rank));
+            }
         }
+        (state, is_lost)
     }
 
     /// Makes progress once.
@@ -227,6 +262,8 @@ impl Instance {
             (GUARDED_SPINS + state.patience, 0)
         } else if !self.facts.crowded {
             (SPINS + state.patience, OFFERS)
+        } else if state.is_guarded() {
+            (1, 0)
         } else if self.waiter.is_crowded() {
             (1, CROWDED_OFFERS)
         } else {
@@ -290,6 +327,9 @@ impl Instance {
         }
         state.sleepers += 1;
         state.counters.sleeps += 1;
+        if self.facts.crowded {
+            state.guarded_waits = state.guarded_waits.wrapping_add(1);
+        }
         let pause = state.transport.pause();
         state.rest_in_wait(&self.waiter);
         drop(state);

@@ -88,10 +88,9 @@ impl State {
         }
     }
 
-    /// Writes announced messages to receivers that compute and have invited them. True if there was one.
+    /// Writes announced messages to receivers that compute and have invited them.
     #[cold]
-    pub(crate) fn write_where_invited(&mut self) -> Result<bool> {
-        let mut has_written = false;
+    pub(crate) fn write_where_invited(&mut self) -> Result<()> {
         for mut offer in std::mem::take(&mut self.offers) {
             let work = self.requests.get(offer.request).map(|request| &request.work);
             let Ok(Work::Send(sending)) = work else { continue };
@@ -109,13 +108,12 @@ impl State {
                 };
                 if let Some(invitation) = self.transport.accept(peer, is_meant) {
                     self.write_to(peer, offer.request, &invitation)?;
-                    has_written = true;
                     continue;
                 }
             }
             self.offers.push(offer);
         }
-        Ok(has_written)
+        Ok(())
     }
 
     /// Writes an announced message where its receiver wants it, all of it or as far as that is better than pieces.
