@@ -130,8 +130,8 @@ pub struct State {
     landings: Landings,
     /// Long messages of which it is not decided how they are to move.
     undecided: VecDeque<Announced>,
-    /// Long messages that this process has announced, for receivers that compute.
-    offers: Vec<point_to_point::Offer>,
+    /// Long messages that this process has announced, which it may write to receivers that compute.
+    unmatched_sends: Vec<point_to_point::Unmatched>,
     /// Whether a message is sent whose sender waits for another one.
     crossing: bool,
     /// Who announced the message that was read last from its sender's memory.
@@ -251,7 +251,7 @@ impl State {
             pool: Pool::default(),
             landings: Landings::default(),
             undecided: VecDeque::new(),
-            offers: Vec::new(),
+            unmatched_sends: Vec::new(),
             crossing: false,
             awaited_by: None,
             attached: None,

@@ -174,7 +174,7 @@ impl Instance {
         look: u32,
         keeps: u32,
     ) -> Result<(GateGuard<'a, State>, bool)> {
-        if !state.offers.is_empty() && (look >= keeps || look.is_multiple_of(LOOKS_BEFORE_WRITING)) {
+        if !state.unmatched_sends.is_empty() && (look >= keeps || look.is_multiple_of(LOOKS_BEFORE_WRITING)) {
             state.write_where_invited()?;
         }
         if look == SPINS && !self.facts.crowded {

@@ -21,13 +21,13 @@ use crate::transports::SingleCopy;
 use crate::transports::wire::{Header, Kind};
 
 /// Announced messages that a process keeps in mind.
-const OFFERS_MAX: usize = 8;
+const UNMATCHED_MAX: usize = 8;
 /// Bytes that are written before the sender looks whether the receiver waits by now: then both move the rest, in pieces.
 const WRITTEN_AT_ONCE: u64 = 1 << 20;
 
 /// A message that is announced and not matched yet, as far as this process knows.
 #[derive(Debug)]
-pub(crate) struct Offer {
+pub(crate) struct Unmatched {
     request: Key,
     /// How many calls of MPI the receiver had made when it was last seen in none. Between two calls that follow one another it is in none either.
     calls: Option<u64>,
@@ -76,28 +76,28 @@ impl State {
     }
 
     /// A message is announced by the packet that begins at `position` of the ring to its receiver.
-    pub(super) fn offer(&mut self, request: Key, position: u64) {
+    pub(super) fn note_announcement(&mut self, request: Key, position: u64) {
         if let Ok(found) = self.requests.get_mut(request)
             && let Work::Send(sending) = &mut found.work
         {
             sending.announced_at = Some(position);
-            if self.offers.len() == OFFERS_MAX {
-                self.offers.remove(0);
+            if self.unmatched_sends.len() == UNMATCHED_MAX {
+                self.unmatched_sends.remove(0);
             }
-            self.offers.push(Offer { request, calls: None });
+            self.unmatched_sends.push(Unmatched { request, calls: None });
         }
     }
 
     /// Writes announced messages to receivers that compute and have invited them.
     #[cold]
     pub(crate) fn write_where_invited(&mut self) -> Result<()> {
-        for mut offer in std::mem::take(&mut self.offers) {
-            let work = self.requests.get(offer.request).map(|request| &request.work);
+        for mut send in std::mem::take(&mut self.unmatched_sends) {
+            let work = self.requests.get(send.request).map(|request| &request.work);
             let Ok(Work::Send(sending)) = work else { continue };
             let (peer, tag, context, bytes) = (sending.peer, sending.tag, sending.context, sending.bytes);
             let Some(position) = sending.announced_at.filter(|_| !sending.matched) else { continue };
             let calls = self.transport.calls_of_computing(peer);
-            if calls.is_some() && std::mem::replace(&mut offer.calls, calls) == calls {
+            if calls.is_some() && std::mem::replace(&mut send.calls, calls) == calls {
                 let own = self.own;
                 let is_meant = |invitation: &Invitation| {
                     invitation.sender == own
@@ -107,11 +107,11 @@ impl State {
                         && invitation.position == position
                 };
                 if let Some(invitation) = self.transport.accept(peer, is_meant) {
-                    self.write_to(peer, offer.request, &invitation)?;
+                    self.write_to(peer, send.request, &invitation)?;
                     continue;
                 }
             }
-            self.offers.push(offer);
+            self.unmatched_sends.push(send);
         }
         Ok(())
     }

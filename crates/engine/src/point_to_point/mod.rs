@@ -21,7 +21,7 @@ pub use buffered::BufferOwner;
 pub(crate) use calls::no_such_rank;
 pub use calls::{MatchedMessage, Mode, NullMessage, TAG_MAX};
 pub use completion::{Found, Outcome, Want};
-pub(crate) use invitations::Offer;
+pub(crate) use invitations::Unmatched;
 pub(crate) use pool::Pool;
 pub(crate) use protocol::{Announced, Arrived, Outgoing, received};
 pub(crate) use request::Work;

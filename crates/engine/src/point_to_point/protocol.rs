@@ -207,7 +207,7 @@ impl State {
         if let Some(position) = position
             && self.outgoing[route.peer as usize].is_empty()
         {
-            self.offer(request, position);
+            self.note_announcement(request, position);
         }
         Ok(request)
     }
