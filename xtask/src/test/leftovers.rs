@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub const TOKEN: &str = "POSTRIDER_TEST_RUN";
 
 /// How long something may take to disappear after the end of a run.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(20);
 
 /// The processes that carry a token, zombies excepted.
 pub fn processes(token: &str) -> Vec<u32> {
@@ -58,13 +58,20 @@ pub fn stack(pid: u32) -> String {
     format!("process {pid} ({})\n{}", name.trim(), lines.trim_end())
 }
 
-/// What lies in the temporary directory of a run.
+/// What lies in the temporary directory of a run after the grace: what takes a launcher more than a second to remove, another process removes.
 pub fn files(temporary: &Path) -> Option<String> {
-    let names = names(temporary);
-    (!names.is_empty()).then(|| {
-        let list = names.into_iter().collect::<Vec<_>>().join(", ");
-        format!("left behind in the temporary directory: {list}")
-    })
+    let start = Instant::now();
+    loop {
+        let left = names(temporary);
+        if left.is_empty() {
+            return None;
+        }
+        if start.elapsed() > GRACE {
+            let list = left.into_iter().collect::<Vec<_>>().join(", ");
+            return Some(format!("left behind in the temporary directory: {list}"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// The project's entries in /dev/shm.
