@@ -205,18 +205,23 @@ impl Instance {
         is_first: bool,
     ) -> (GateGuard<'a, State>, bool) {
         let begun = clock::seconds();
-        let is_lost = |begun| clock::seconds() - begun > LOST_SECONDS;
-        if self.threads_meet() {
+        let threads_meet = self.threads_meet();
+        if threads_meet {
             drop(state);
             process::give_way();
-            return (self.lock(), is_lost(begun));
+            state = self.lock();
+        } else {
+            process::give_way();
         }
-        process::give_way();
-        let is_lost = is_lost(begun);
+        let seconds = clock::seconds() - begun;
+        let is_lost = seconds > LOST_SECONDS;
+        if threads_meet {
+            return (state, is_lost);
+        }
         if is_first && !std::mem::take(&mut state.offer_taken) {
             state.offers_taken = 0;
         }
-        let is_taken = is_lost || is_first && !self.facts.crowded && clock::seconds() - begun > TAKEN_SECONDS;
+        let is_taken = is_lost || is_first && !self.facts.crowded && seconds > TAKEN_SECONDS;
         if is_taken && !std::mem::replace(&mut state.offer_taken, true) {
             let before = state.offers_taken;
             state.offers_taken += if is_lost { TAKEN_MAX } else { 1 };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub const TOKEN: &str = "POSTRIDER_TEST_RUN";
 
 /// How long something may take to disappear after the end of a run.
-const GRACE: Duration = Duration::from_secs(20);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The processes that carry a token, zombies excepted.
 pub fn processes(token: &str) -> Vec<u32> {
@@ -25,19 +25,22 @@ pub fn processes(token: &str) -> Vec<u32> {
     pids.filter(carries).collect()
 }
 
-/// The processes that are still there after the grace, as problems to report.
-pub fn survivors(token: &str) -> Vec<String> {
+/// What is still there after the grace.
+fn after_grace<T>(look: impl Fn() -> Vec<T>) -> Vec<T> {
     let start = Instant::now();
     loop {
-        let left = processes(token);
-        if left.is_empty() {
-            return Vec::new();
-        }
-        if start.elapsed() > GRACE {
-            return left.into_iter().map(|pid| format!("outlives the launcher: {}", stack(pid))).collect();
+        let left = look();
+        if left.is_empty() || start.elapsed() > GRACE {
+            return left;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// The processes that are still there after the grace, as problems to report.
+pub fn survivors(token: &str) -> Vec<String> {
+    let left = after_grace(|| processes(token));
+    left.into_iter().map(|pid| format!("outlives the launcher: {}", stack(pid))).collect()
 }
 
 /// Ends processes at once.
@@ -60,18 +63,8 @@ pub fn stack(pid: u32) -> String {
 
 /// What lies in the temporary directory of a run after the grace: what takes a launcher more than a second to remove, another process removes.
 pub fn files(temporary: &Path) -> Option<String> {
-    let start = Instant::now();
-    loop {
-        let left = names(temporary);
-        if left.is_empty() {
-            return None;
-        }
-        if start.elapsed() > GRACE {
-            let list = left.into_iter().collect::<Vec<_>>().join(", ");
-            return Some(format!("left behind in the temporary directory: {list}"));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let left = after_grace(|| names(temporary).into_iter().collect());
+    (!left.is_empty()).then(|| format!("left behind in the temporary directory: {}", left.join(", ")))
 }
 
 /// The project's entries in /dev/shm.
@@ -87,18 +80,12 @@ fn is_in_use(name: &str) -> bool {
 
 /// Whether /dev/shm holds nothing that was not there before, but for jobs of somebody else that are under way.
 pub fn check(before: &BTreeSet<String>) -> Outcome {
-    let start = Instant::now();
-    loop {
+    let left = after_grace(|| {
         let mut left = shared_memory().difference(before).cloned().collect::<Vec<_>>();
         left.retain(|name| !is_in_use(name));
-        if left.is_empty() {
-            return Outcome::Passed;
-        }
-        if start.elapsed() > GRACE {
-            return Outcome::Failed(left.join("\n"));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        left
+    });
+    if left.is_empty() { Outcome::Passed } else { Outcome::Failed(left.join("\n")) }
 }
 
 fn names(folder: &Path) -> BTreeSet<String> {

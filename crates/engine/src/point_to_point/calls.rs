@@ -13,6 +13,7 @@ use super::request::{Active, Completion, Persistent, Receiving, Status, Template
 use super::{Buffer, Message};
 use crate::error::{Error, RaisedOn, Result};
 use crate::objects::Key;
+use crate::transports::shared_memory::EAGER_BYTES_MAX;
 use crate::{Instance, State};
 
 /// The four send modes (section 3.4).
@@ -45,9 +46,6 @@ pub enum NullMessage {
     /// The message that a receive from `MPI_PROC_NULL` would get.
     NoProcess,
 }
-
-/// Receives of no more than so many bytes get messages that nobody announces.
-const INVITED_BYTES_MIN: u64 = 32 << 10;
 
 /// The greatest tag (`MPI_TAG_UB`).
 pub const TAG_MAX: i32 = i32::MAX;
@@ -114,7 +112,7 @@ impl State {
     pub fn irecv(&mut self, message: Message) -> Result<Key> {
         match self.pattern(message.communicator, message.peer, message.tag)? {
             Some((context, pattern)) => {
-                let is_long = message.buffer.bytes() > INVITED_BYTES_MIN;
+                let is_long = message.buffer.bytes() > EAGER_BYTES_MAX as u64;
                 let key = self.post_receive(message.communicator, context, pattern, message.buffer)?;
                 if is_long {
                     self.invite(key, message.communicator, context, pattern);

@@ -50,13 +50,14 @@ impl State {
         }
         let Ok(receiving) = self.receiving(receive) else { return };
         let Some(memory) = receiving.buffer.run() else { return };
-        let invitation = Invitation {
+        let bytes = receiving.buffer.bytes();
+        let invitation = |position| Invitation {
             sender: peer,
             context,
             tag: pattern.tag.unwrap_or(-1),
             address: memory.address() as u64,
-            bytes: receiving.buffer.bytes(),
-            position: 0,
+            bytes,
+            position,
             receive: receive.0,
         };
         let card = self.transport.invite(peer, invitation);

@@ -587,8 +587,8 @@ impl Transport {
         self.rings_to(peer).map(|(rings, place)| rings.position_of_next(place))
     }
 
-    /// Invites `peer` to write the message that comes next from it; returns the card.
-    pub(crate) fn invite(&self, peer: u32, invitation: Invitation) -> Option<usize> {
+    /// Invites `peer` to write the message that comes next from it, at a position of its ring; returns the card.
+    pub(crate) fn invite(&self, peer: u32, invitation: impl FnOnce(u64) -> Invitation) -> Option<usize> {
         self.rings_to(peer).and_then(|(rings, place)| rings.invite(place, invitation))
     }
 

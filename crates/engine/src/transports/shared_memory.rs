@@ -25,7 +25,7 @@ use super::wire::{Header, Kind};
 use super::{Body, Incoming, Limits, Multicast, SingleCopy, is_forbidden};
 
 /// Messages up to this size go through the ring at once, as far as a packet of the ring can hold them.
-pub(super) const EAGER_BYTES_MAX: usize = 32 << 10;
+pub(crate) const EAGER_BYTES_MAX: usize = 32 << 10;
 /// A piece that keeps both ends of the ring busy at the same time.
 pub(super) const PIECE_BYTES_MAX: usize = 16 << 10;
 /// A message for several processes that is shorter than this costs no more in the ring of each.
@@ -139,12 +139,11 @@ impl SharedMemory {
         self.job.cards(self.ranks[place as usize])
     }
 
-    /// Invites the process of a place on a card that is not in use, to write the message that comes next from it.
-    pub(super) fn invite(&self, place: u32, invitation: Invitation) -> Option<usize> {
+    /// Invites the process of a place on a card that is not in use, to write the message that comes next from it, at a position of its ring.
+    pub(super) fn invite(&self, place: u32, invitation: impl FnOnce(u64) -> Invitation) -> Option<usize> {
         let cards = self.cards(self.place as u32);
         let index = cards.iter().position(|card| self.can_invite && !card.is_in_use())?;
-        let position = self.consumers[place as usize].position();
-        cards[index].lay_out(&Invitation { position, ..invitation });
+        cards[index].lay_out(&invitation(self.consumers[place as usize].position()));
         Some(index)
     }
 

@@ -38,7 +38,7 @@ const LOOKING: Duration = Duration::from_micros(15);
 /// How often a thread offers its core before it sleeps.
 const OFFERS: u32 = 8;
 /// An offer that takes longer has given the core to somebody who computes.
-const TAKEN: Duration = Duration::from_millis(1);
+const LOST: Duration = Duration::from_millis(1);
 /// How many waits may be without a look.
 const PAUSE_MAX: u32 = 255;
 /// How long a sleep is if nobody looks after the dead, and if somebody does.
@@ -134,7 +134,7 @@ fn offer(waiter: &Waiter) -> bool {
         if waiter.state.load(Acquire) == DONE {
             return true;
         }
-        if started.elapsed() > TAKEN {
+        if started.elapsed() > LOST {
             break;
         }
     }
